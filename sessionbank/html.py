@@ -1,0 +1,77 @@
+"""How a bank, a session and a message look in a notebook: small HTML, everything escaped, no script, no random id.
+
+Objects are handed in; what they hold is worked out elsewhere. Text from transcripts is hostile, so every value passes
+through `escape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sessionbank.records import Message, Session
+
+_BOX = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45;max-width:62em"
+_CELL = "text-align:left;padding:2px 10px 2px 0;vertical-align:top"
+
+
+def shortened(text: str | None, length: int = 160) -> str:
+    """The text on one line, cut to `length` characters; not escaped."""
+    flat = " ".join((text or "").split())
+    return flat if len(flat) <= length else flat[: length - 1] + "…"
+
+
+def table_html(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A plain table; every cell escaped."""
+    top = "".join(f'<th style="{_CELL}">{escape(str(h))}</th>' for h in head)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="{_CELL}">{escape("" if v is None else str(v))}</td>' for v in row) + "</tr>" for row in rows
+    )
+    return f'<table style="border-collapse:collapse"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def box(title: str, *parts: str) -> str:
+    """A titled block; the title is escaped, the parts are HTML."""
+    return f'<div style="{_BOX}"><div style="font-weight:600;margin-bottom:4px">{escape(title)}</div>{"".join(parts)}</div>'
+
+
+def bank_html(title: str, counts: Sequence[tuple[str, Any]], latest: Iterable[Sequence[Any]]) -> str:
+    """A bank or selection: what it holds, and its latest sessions."""
+    parts = [table_html(("", ""), counts)]
+    rows = list(latest)
+    if rows:
+        parts.append('<div style="margin-top:6px">latest sessions</div>')
+        parts.append(table_html(("session", "created", "branch", "intent or first words"), rows))
+    return box(title, *parts)
+
+
+def session_html(session: Session) -> str:
+    """A session: where it stands, and its first messages by people and models."""
+    t = session.transcript
+    own = [u for u in t.usage if not u.is_subagent and u.inherited_from is None]
+    facts = [
+        ("agent", t.agent),
+        ("records", f"{len(session.records)} in {len({r.checkpoint_id for r in session.records})} checkpoints"),
+        ("branches", ", ".join(session.branches) or "not recorded"),
+        ("intent", shortened(session.summary.intent, 300) if session.summary else "no summary"),
+        ("messages", len(t.messages)),
+        ("tool calls", sum(not c.is_subagent for c in t.tool_calls)),
+        ("API calls", len(own)),
+        ("output tokens", sum(u.output_tokens or 0 for u in own)),
+    ]
+    said = [m for m in t.messages if m.kind in ("prompt", "reply") and m.text and not m.is_subagent]
+    lines = [(m.seq, m.kind, shortened(m.text)) for m in said[:12]]
+    more = f'<div style="opacity:.7">… and {len(said) - 12} more</div>' if len(said) > 12 else ""
+    return box(f"Session {session.session_id}", table_html(("", ""), facts), table_html(("seq", "kind", "text"), lines), more)
+
+
+def message_html(message: Message) -> str:
+    """A message: its place, and its blocks as text."""
+    where = f"{message.kind} {message.seq} · {message.timestamp or 'no time'} · {message.model or message.role}"
+    parts = [
+        f'<div style="opacity:.7">{escape(b.type)}</div><pre style="white-space:pre-wrap;margin:0 0 6px">{escape(b.text or "")}</pre>'
+        for b in message.blocks
+    ]
+    return box(where, *parts)

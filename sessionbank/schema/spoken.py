@@ -1,0 +1,148 @@
+"""Columns of what was said and done: sessions, messages, blocks, tool_calls, token_usage.
+
+They come from transcripts by the counting rules. Counts and token columns of `sessions` without a ``subagent_``
+prefix are the main agent's alone. What was stored is in `stored`, what is worked out from these in `worked_out`.
+"""
+
+from __future__ import annotations
+
+from sessionbank.schema.fields import Field as F
+from sessionbank.schema.fields import Table
+
+NEVER = "never"
+NO_TRANSCRIPT = "no transcript could be read"
+COUNTED = "counted"
+
+
+def _tokens(prefix: str, whose: str) -> tuple[F, ...]:
+    return (
+        F(f"{prefix}input_tokens", "int", f"{whose}: input without cache", "tokens", NO_TRANSCRIPT, COUNTED),
+        F(f"{prefix}cache_creation_tokens", "int", f"{whose}: written to the cache", "tokens", NO_TRANSCRIPT, COUNTED),
+        F(f"{prefix}cache_read_tokens", "int", f"{whose}: read from the cache", "tokens", NO_TRANSCRIPT, COUNTED),
+        F(f"{prefix}output_tokens", "int", f"{whose}: output, reasoning included", "tokens", NO_TRANSCRIPT, COUNTED),
+    )
+
+
+SPOKEN = (
+    Table("sessions", "One conversation: the union of its records. Inherited rows are in no count.", (
+        F("session_id", "str", "canonical id", missing=NEVER, origin="metadata"),
+        F("agent", "str", "agent that the bytes show", missing=NEVER),
+        F("models", "str", "models of its calls, most calls first (JSON list)", missing="no call names one"),
+        F("cwd", "str", "working directory named first"),
+        F("branches", "str", "code branches of its records (JSON list)", missing="no record names one", origin="metadata"),
+        F("started_at", "time", "earliest own timestamp"),
+        F("ended_at", "time", "latest own timestamp"),
+        F("span_s", "float", "ended_at - started_at", "s", "no timestamps", "worked out"),
+        F("active_s", "float", "sum of gaps between messages, each capped at 300 s", "s", "no timestamps", "worked out"),
+        F("record_count", "int", "stored directories", "directories", NEVER, COUNTED),
+        F("checkpoint_count", "int", "checkpoints it stands in", "checkpoints", NEVER, COUNTED),
+        F("commit_count", "int", "distinct code commits that name those checkpoints", "commits", NEVER, COUNTED),
+        F("message_count", "int", "transcript lines of users and models, the main agent's", "lines", NO_TRANSCRIPT, COUNTED),
+        F("human_prompts", "int", "what a person typed, queued prompts once", "prompts", NO_TRANSCRIPT, COUNTED),
+        F("tool_calls", "int", "main agent's calls", "calls", NO_TRANSCRIPT, COUNTED),
+        F("tool_errors", "int", "main agent's calls with status error", "calls", NO_TRANSCRIPT, COUNTED),
+        F("api_calls", "int", "main agent's replies of a real model", "calls", NO_TRANSCRIPT, COUNTED),
+        *_tokens("", "main agent"),
+        F("total_tokens", "int", "main agent: sum of the four classes", "tokens", NO_TRANSCRIPT, COUNTED),
+        F("subagent_api_calls", "int", "subagents' replies", "calls", NO_TRANSCRIPT, COUNTED),
+        F("subagent_tool_calls", "int", "subagents' calls", "calls", NO_TRANSCRIPT, COUNTED),
+        *_tokens("subagent_", "subagents"),
+        F("cost_usd", "float", "main agent's priced calls", "USD", "no call has a price", "genai-prices"),
+        F("subagent_cost_usd", "float", "subagents' priced calls", "USD", "no call has a price", "genai-prices"),
+        F("uncosted_calls", "int", "calls without a price, subagents' too", "calls", NO_TRANSCRIPT, COUNTED),
+        F("inherited_messages", "int", "lines copied from an earlier session, in no other count", "lines", NO_TRANSCRIPT, COUNTED),
+        F("files_touched", "int", "distinct files that its records name", "files", "no record names files", "metadata"),
+        F("agent_percentage", "float", "of the latest record that states one, 0 to 100", "%", "not stated", "metadata"),
+        F("intent", "str", "of the latest summary", missing="no summary", origin="metadata"),
+        F("outcome_text", "str", "of the latest summary", missing="no summary", origin="metadata"),
+        F("transcript_state", "str", "best of its records: present, empty, missing_blob, absent", missing=NEVER, origin="git"),
+    )),
+    Table("messages", "One transcript line, once a session; a subagent's reply nested in a progress line is a row of its own.", (
+        F("session_id", "str", "session", missing=NEVER, origin="metadata"),
+        F("seq", "int", "place in the session, from 0, in file order", missing=NEVER, origin=COUNTED),
+        F("uuid", "str", "the line's own id", missing="the line has none"),
+        F("parent_uuid", "str", "line it answers", missing="first line, or the format has none"),
+        F("role", "str", "user, assistant, system; for other lines the line's own type", missing=NEVER),
+        F("kind", "str", "prompt (typed by a person), reply, tool_result, meta, command, command_output, interruption, compact_summary, notification, teammate, system, progress, summary, other", missing=NEVER, origin="inferred"),
+        F("text", "str", "text of its blocks, joined; of a tool result the result", missing="no text"),
+        F("model", "str", "model that wrote it", missing="not a model's reply"),
+        F("message_id", "str", "API call it belongs to; lines of one reply share it", missing="not a model's reply"),
+        F("request_id", "str", "request of that call"),
+        F("timestamp", "time", "when it was written; order is file order, not this"),
+        F("agent_id", "str", "subagent or teammate that acts", missing="main agent"),
+        F("parent_tool_call_id", "str", "call that started the subagent", missing="main agent"),
+        F("is_subagent", "bool", "not the main agent's", missing=NEVER),
+        F("in_context", "bool", "whether the model still saw it at the session's end", missing="the format does not tell", origin="inferred"),
+        F("context_reason", "str", "why in_context is what it is", missing="in_context is missing", origin="inferred"),
+        F("checkpoint_id", "str", "checkpoint whose window holds it; the windows part the session", origin="inferred"),
+        F("session_index", "int", "directory of that checkpoint", origin="inferred"),
+        F("blob_oid", "str", "git object that holds the line (chunk, where chunked)", missing="not from git", origin="git"),
+        F("line_index", "int", "line in the transcript, from 0 (documents: message)", missing=NEVER, origin="git"),
+        F("byte_offset", "int", "where it begins in the transcript, chunks joined", "bytes", "documents", "git"),
+        F("is_queued", "bool", "a prompt typed while the agent worked", missing=NEVER),
+        F("inherited_from", "str", "session that had the line first; the row is in no total", missing="the session's own", origin="inferred"),
+        F("line_type", "str", "type of the stored line", missing="the line has none"),
+        F("stored_copies", "int", "stored transcripts that hold the line", "transcripts", NEVER, COUNTED),
+        F("extra", "str", "what no column holds (JSON)", missing="nothing"),
+    )),
+    Table("blocks", "One part of a message.", (
+        F("session_id", "str", "session", missing=NEVER, origin="metadata"),
+        F("message_uuid", "str", "message it is part of", missing="the message has no uuid"),
+        F("seq", "int", "of the message", missing=NEVER, origin=COUNTED),
+        F("block", "int", "place in the message, from 0", missing=NEVER, origin=COUNTED),
+        F("type", "str", "text, thinking, tool_use, tool_result or image", missing=NEVER),
+        F("text", "str", "its text; of a tool use the input (JSON)", missing="image, or withheld thinking"),
+        F("tool_call_id", "str", "call it belongs to", missing="not a tool block"),
+        F("media_type", "str", "of an image", missing="no image"),
+        F("bytes", "int", "size of an image, decoded", "bytes", "no image", COUNTED),
+        F("is_redacted", "bool", "thinking whose text was withheld", missing=NEVER),
+        F("checkpoint_id", "str", "as the message's", origin="inferred"),
+    )),
+    Table("tool_calls", "One tool use paired with its result.", (
+        F("session_id", "str", "session", missing=NEVER, origin="metadata"),
+        F("tool_call_id", "str", "the call's id; made from its place where the format has none", missing=NEVER),
+        F("seq", "int", "of the message that holds the use", missing=NEVER, origin=COUNTED),
+        F("tool_name", "str", "tool; of an MCP tool the part after the server", missing=NEVER),
+        F("mcp_server", "str", "MCP server", missing="not an MCP tool"),
+        F("input", "str", "arguments (JSON)", missing="none"),
+        F("status", "str", "ok, error, rejected (by the user), interrupted, no_result", missing=NEVER, origin="inferred"),
+        F("is_error_explicit", "bool", "whether the result states success or failure itself", missing=NEVER),
+        F("result_text", "str", "text of the result", missing="no result"),
+        F("called_at", "time", "timestamp of the use"),
+        F("returned_at", "time", "timestamp of the result", missing="no result"),
+        F("duration_ms", "int", "returned_at - called_at; a wait for permission included", "ms", "a time is missing", "worked out"),
+        F("file_path", "str", "file that the input names", missing="names none"),
+        F("command", "str", "shell command", missing="not a shell call"),
+        F("agent_id", "str", "subagent or teammate that calls", missing="main agent"),
+        F("parent_tool_call_id", "str", "call that started the subagent", missing="main agent"),
+        F("is_subagent", "bool", "not the main agent's", missing=NEVER),
+        F("message_uuid", "str", "message that holds the use", missing="the message has no uuid"),
+        F("result_uuid", "str", "message that holds the result", missing="no result"),
+        F("checkpoint_id", "str", "as the message's", origin="inferred"),
+        F("message_id", "str", "API call that asked for it"),
+        F("result_seq", "int", "seq of the result's message", missing="no result", origin=COUNTED),
+        F("result_data", "str", "the tool's structured result (JSON), where it says more than its text", missing="file and shell tools"),
+        F("inherited_from", "str", "session that had the call first; the row is in no total", missing="the session's own", origin="inferred"),
+    )),
+    Table("token_usage", "One API call: a reply of a real model, once, by its line with most output tokens.", (
+        F("session_id", "str", "session", missing=NEVER, origin="metadata"),
+        F("message_id", "str", "the call", missing=NEVER),
+        F("model", "str", "model that answered"),
+        F("timestamp", "time", "of the line whose usage was kept"),
+        F("input_tokens", "int", "input without cache", "tokens"),
+        F("cache_creation_tokens", "int", "written to the cache, 5 minutes and 1 hour together", "tokens"),
+        F("cache_creation_1h_tokens", "int", "of these, for 1 hour", "tokens"),
+        F("cache_read_tokens", "int", "read from the cache", "tokens"),
+        F("output_tokens", "int", "output, reasoning included", "tokens"),
+        F("reasoning_tokens", "int", "of these, reasoning", "tokens"),
+        F("total_tokens", "int", "sum of the four classes", "tokens", "no class is recorded", "worked out"),
+        F("cost_usd", "float", "price of the call at its date", "USD", "no price for the model", "genai-prices"),
+        F("is_partial", "bool", "only mid-stream counts were recorded: output is a lower bound", missing=NEVER, origin="inferred"),
+        F("is_subagent", "bool", "not the main agent's", missing=NEVER),
+        F("agent_id", "str", "subagent or teammate that called", missing="main agent"),
+        F("checkpoint_id", "str", "checkpoint whose window holds its first line", origin="inferred"),
+        F("seq", "int", "of the message whose usage was kept", missing=NEVER, origin=COUNTED),
+        F("message_uuid", "str", "uuid of that message", missing="the message has no uuid"),
+        F("inherited_from", "str", "session that had the call first; the row is in no total", missing="the session's own", origin="inferred"),
+    )),
+)  # fmt: skip

@@ -1,0 +1,234 @@
+"""Tables as methods: what `SessionBank` (everything) and `Selection` (some sessions) share.
+
+Each method gives a pandas frame of the table of its name; `sessionbank.schema` says what its columns mean. Nothing is
+counted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sessionbank import schema
+from sessionbank.errors import QueryError
+from sessionbank.html import bank_html, shortened
+from sessionbank.records import Session, SessionRecord
+from sessionbank.tables import cache, explain, objects, totals
+from sessionbank.tables.state import SPOKEN, State
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+_BY_CHECKPOINT = ("checkpoints", "commits")
+
+
+class Tables:
+    """The tables of the sessions that `_view` names (None: of all)."""
+
+    def _view(self) -> tuple[State, tuple[str, ...] | None]:
+        raise NotImplementedError
+
+    def arrow(self, name: str) -> pa.Table:
+        """The table of that name as a `pyarrow.Table` of the schema.
+
+        Raises `QueryError` for a name that does not exist.
+        """
+        schema.table(name)
+        state, ids = self._view()
+        if ids is not None and name in SPOKEN:
+            return _spoken(state, ids, name)
+        whole = state.table(name)
+        return whole if ids is None else _of_sessions(state, ids, name, whole)
+
+    def _frame(self, name: str) -> pd.DataFrame:
+        return schema.frame(self.arrow(name))
+
+    def checkpoints(self) -> pd.DataFrame:
+        """One row a checkpoint, whatever layouts it is stored in. Reads metadata, no transcript."""
+        return self._frame("checkpoints")
+
+    def records(self, *, transcripts: bool | None = None) -> pd.DataFrame:
+        """One row a stored session directory.
+
+        `agent`, `format`, `transcript_bytes` and `hash_state` are known once transcripts have been read. By default
+        they are read for it only where that is quick: already cached, or no more than 80 records. ``True`` always
+        reads, ``False`` never.
+        """
+        state, ids = self._view()
+        whole = state.table("records") if transcripts is None else state.records(read=transcripts)
+        return schema.frame(whole if ids is None else _of_sessions(state, ids, "records", whole))
+
+    def sessions(self) -> pd.DataFrame:
+        """One row a session; counts and tokens (whole numbers) without ``subagent_`` are the main agent's alone."""
+        return self._frame("sessions")
+
+    def messages(self) -> pd.DataFrame:
+        """One row a transcript line, once a session, in file order."""
+        return self._frame("messages")
+
+    def blocks(self) -> pd.DataFrame:
+        """One row a part of a message: text, thinking, tool use, tool result, image."""
+        return self._frame("blocks")
+
+    def tool_calls(self) -> pd.DataFrame:
+        """One row a tool call with its result; durations in milliseconds."""
+        return self._frame("tool_calls")
+
+    def token_usage(self) -> pd.DataFrame:
+        """One row an API call; tokens are whole numbers, cost is USD at the call's date by genai-prices."""
+        return self._frame("token_usage")
+
+    def attribution(self) -> pd.DataFrame:
+        """One row a stored attribution; add up only rows with `is_representative`. Percentages run from 0 to 100."""
+        return self._frame("attribution")
+
+    def commits(self) -> pd.DataFrame:
+        """One row a code commit and checkpoint that it names, over all refs."""
+        return self._frame("commits")
+
+    def learnings(self) -> pd.DataFrame:
+        """One row a sentence of a summary: repo, code, workflow, friction, open_item."""
+        return self._frame("learnings")
+
+    def files(self) -> pd.DataFrame:
+        """One row a session, file and kind of evidence."""
+        return self._frame("files")
+
+    def lineage(self) -> pd.DataFrame:
+        """One row a pair of sessions of which one comes from the other."""
+        return self._frame("lineage")
+
+    def reconcile(self) -> pd.DataFrame:
+        """One row a record: tokens counted in its transcript beside those that its metadata states."""
+        return self._frame("reconcile")
+
+    def diagnostics(self) -> pd.DataFrame:
+        """One row a thing that was not as it should be, with its place."""
+        return self._frame("diagnostics")
+
+    def totals(self, by: str | Sequence[str] = "session", *, tz: str = "UTC") -> pd.DataFrame:
+        """Calls, tokens and cost (USD) summed by session, checkpoint, day, model, agent or branch, or several of them.
+
+        A day is a day in `tz` (an IANA name). Main and subagent work stand in columns apart, inherited rows in none;
+        sums over any grouping agree. Raises `QueryError` for an unknown grouping or zone.
+        """
+        state, ids = self._view()
+        return totals.totals(state, None if ids is None else frozenset(ids), [by] if isinstance(by, str) else list(by), tz=tz)
+
+    def explain(self, column: str, *, rows_of: int | None = None) -> pd.DataFrame:
+        """The way from the naive sum of a count or token column to the true figure, one row a rule.
+
+        Columns: step, rule, effect, value (running), rows (how many lie behind the effect). With `rows_of` the rows
+        of that step instead: session_id, seq and effect of each; give one to `raw`.
+        Raises `QueryError` for a column that is not counted.
+        """
+        state, ids = self._view()
+        return explain.explain(state, None if ids is None else frozenset(ids), column, rows_of=rows_of)
+
+    def to_parquet(self, folder: str | Path) -> list[Path]:
+        """Writes each table as ``<folder>/<table>.parquet`` (zstd); gives the paths. DuckDB, Polars, Dask and Spark open it."""
+        import pyarrow.parquet as pq
+
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for name in PARQUET:
+            fresh = target / f".{name}.parquet.tmp"
+            pq.write_table(self.arrow(name), fresh, compression="zstd", coerce_timestamps="us")
+            paths.append(fresh.replace(target / f"{name}.parquet"))
+        return paths
+
+    def iter_sessions(self) -> Iterator[Session]:
+        """The sessions as objects, in the order of the selection; transcripts are read when asked for."""
+        state, ids = self._view()
+        for sid in state.sessions if ids is None else ids:
+            yield Session(sid, tuple(state.sessions[sid]), lambda s: objects.transcript(state, s))
+
+    def iter_records(self) -> Iterator[SessionRecord]:
+        """The records as stored, session after session."""
+        for session in self.iter_sessions():
+            yield from session.records
+
+    def _repr_html_(self) -> str:
+        state, ids = self._view()
+        chosen = list(state.sessions) if ids is None else list(ids)
+        records = [r for sid in chosen for r in state.sessions[sid]]
+        times = [r.created_at for r in records if r.created_at]
+        counts = [
+            ("sessions", len(chosen)),
+            ("records", len(records)),
+            ("checkpoints", len({r.checkpoint_id for r in records})),
+            ("layouts", ", ".join(dict.fromkeys(r.layout for r in records)) or "none"),
+            ("stored", f"{min(times):%Y-%m-%d} to {max(times):%Y-%m-%d}" if times else "no date"),
+        ]
+        latest = [
+            (sid, f"{state.sessions[sid][-1].created_at:%Y-%m-%d %H:%M}" if state.sessions[sid][-1].created_at else "",
+             state.sessions[sid][-1].branch or "", shortened(_intent(state.sessions[sid]), 90))
+            for sid in sorted(chosen, key=lambda s: str(state.sessions[s][-1].created_at or ""), reverse=True)[:8]
+        ]  # fmt: skip
+        return bank_html(type(self).__name__, counts, latest)
+
+
+PARQUET = (
+    "checkpoints", "records", "sessions", "messages", "blocks", "tool_calls", "token_usage", "attribution", "commits",
+    "learnings", "files", "lineage", "reconcile", "diagnostics",
+)  # fmt: skip
+
+
+class Selection(Tables, Sequence[Session]):
+    """Some sessions of a bank, as they stood when they were selected; a sequence of `Session`."""
+
+    def __init__(self, state: State, session_ids: Sequence[str], *, total: int | None = None) -> None:
+        self._state = state
+        self.session_ids = tuple(session_ids)
+        self.total = len(self.session_ids) if total is None else total  # before the limit
+
+    def _view(self) -> tuple[State, tuple[str, ...] | None]:
+        return self._state, self.session_ids
+
+    def __len__(self) -> int:
+        return len(self.session_ids)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return Selection(self._state, self.session_ids[at])
+        return next(Selection(self._state, (self.session_ids[at],)).iter_sessions())
+
+    def __iter__(self) -> Iterator[Session]:
+        return self.iter_sessions()
+
+    def __repr__(self) -> str:
+        return f"<Selection of {len(self)} sessions ({self.total} before the limit)>"
+
+
+def _intent(records: list[SessionRecord]) -> str | None:
+    return next((r.summary.intent for r in reversed(records) if r.summary and r.summary.intent), None)
+
+
+def _spoken(state: State, ids: tuple[str, ...], name: str) -> pa.Table:
+    manifest = state.manifest
+    wanted = set(ids)
+    part = cache.Manifest(manifest.fingerprint, {s: k for s, k in manifest.sessions.items() if s in wanted})
+    return cache.assemble(state.cache, part, name)
+
+
+def _of_sessions(state: State, ids: tuple[str, ...], name: str, whole: pa.Table) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if name in _BY_CHECKPOINT:
+        wanted = {r.checkpoint_id for sid in ids for r in state.sessions[sid]}
+        return whole.filter(pc.is_in(whole["checkpoint_id"], pa.array(sorted(wanted), pa.large_string())))
+    if name == "lineage":
+        these = pa.array(ids, pa.large_string())
+        return whole.filter(pc.or_(pc.is_in(whole["from_session"], these), pc.is_in(whole["to_session"], these)))
+    if "session_id" not in whole.column_names:
+        raise QueryError(f"table {name!r} is of the whole bank; ask the bank for it")
+    kept = whole.filter(pc.is_in(whole["session_id"], pa.array(ids, pa.large_string())))
+    if name != "sessions":
+        return kept
+    place = {sid: at for at, sid in enumerate(ids)}  # one row a session, in the order of the selection
+    order = sorted(range(len(kept)), key=lambda i: place[kept["session_id"][i].as_py()])
+    return kept.take(order) if order else kept

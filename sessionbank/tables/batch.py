@@ -1,0 +1,126 @@
+"""Rows of many sessions gathered as columns, then written as Arrow tables: one batch is one segment of the cache.
+
+Memory follows the batch, not the bank: the caller flushes when `size` passes its limit. Each session's rows stand
+together, and `ranges` tells where. Times arrive as text and are parsed as whole columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from sessionbank import schema
+from sessionbank.records import Diagnostic
+from sessionbank.sources.metadata import moment
+from sessionbank.tables import finish
+from sessionbank.transcripts.rows import SessionRows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLES = ("messages", "blocks", "tool_calls", "token_usage", "usage_lines", "snapshots", "facts", "diagnostics")
+
+
+@dataclass(slots=True)
+class Range:
+    """Where a session's rows stand in each table of a segment: (first row, number of rows)."""
+
+    session_id: str
+    rows: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+class Batch:
+    """Columns of the tables in `TABLES`, session after session."""
+
+    def __init__(self) -> None:
+        self.size = 0  # bytes of transcript behind the rows
+        self.ranges: list[Range] = []
+        self._parts: dict[str, list[Sequence[Sequence[Any]]]] = {t: [] for t in TABLES}
+        self._length = dict.fromkeys(TABLES, 0)
+        self._agents: list[tuple[str | None, str | None, dict[str, int], int]] = []
+
+    def add(
+        self, rows: SessionRows, snapshots: list[tuple[Any, ...]], agent: str | None, inherited: Mapping[str, str], size: int
+    ) -> None:
+        """Takes a session's rows; `snapshots` are rows of the table of that name."""
+        where = Range(rows.session_id)
+        calls = finish.tool_call_columns(rows, inherited)
+        usage, lines = finish.usage_columns(rows, inherited)
+        self._put(where, "messages", finish.message_columns(rows, inherited))
+        self._put(where, "blocks", finish.block_columns(rows))
+        self._put(where, "tool_calls", calls)
+        self._put(where, "token_usage", usage)
+        self._put(where, "usage_lines", lines)
+        self._put(where, "snapshots", list(zip(*snapshots, strict=True)))
+        self._put(where, "diagnostics", list(zip(*map(_problem, rows.problems), strict=True)))
+        self._agents.append((agent, rows.cwd, rows.foreign_ids, len(rows.boundaries)))
+        self.ranges.append(where)
+        self.size += size
+
+    def _put(self, where: Range, table: str, columns: Sequence[Sequence[Any]]) -> None:
+        n = len(columns[0]) if columns else 0
+        where.rows[table] = (self._length[table], n)
+        if n:
+            self._parts[table].append(columns)
+            self._length[table] += n
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The batch as Arrow tables of the schema, costs and session facts worked out."""
+        import pyarrow as pa
+
+        from sessionbank.tables import prices, stats
+
+        found = {t: self._table(t) for t in TABLES if t != "facts"}
+        usage = found["token_usage"]
+        cost = pa.array(prices.costs(usage), pa.float64(), from_pandas=True)
+        found["token_usage"] = usage.set_column(usage.schema.get_field_index("cost_usd"), "cost_usd", cost)
+        calls = found["tool_calls"]
+        found["tool_calls"] = calls.set_column(
+            calls.schema.get_field_index("duration_ms"), "duration_ms", _duration(calls)
+        )
+        found["facts"] = stats.facts(found, self.ranges, self._agents)
+        for at, where in enumerate(self.ranges):
+            where.rows["facts"] = (at, 1)
+        return found
+
+    def _table(self, name: str) -> pa.Table:
+        import pyarrow as pa
+
+        wanted = schema.arrow_schema(name)
+        parts = self._parts[name]
+        if not parts:
+            return wanted.empty_table()
+        columns = []
+        for at, f in enumerate(wanted):
+            values = list(chain.from_iterable(p[at] for p in parts))
+            if pa.types.is_timestamp(f.type):
+                columns.append(times(values, f.type))
+            else:
+                columns.append(pa.array(values, f.type))
+        return pa.Table.from_arrays(columns, schema=wanted)
+
+
+def times(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """ISO 8601 texts as timestamps; what is none is missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.cast(pa.array(values, pa.large_string()), kind)
+    except pa.ArrowInvalid:
+        return pa.array([moment(v) for v in values], kind)
+
+
+def _duration(calls: pa.Table) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    gap = pc.subtract(calls["returned_at"].cast(pa.int64()), calls["called_at"].cast(pa.int64()))
+    # A result stamped before its call shows clocks that differ, not a duration.
+    return pc.if_else(pc.greater_equal(gap, 0), pc.divide(gap, 1000), pa.scalar(None, pa.int64())).combine_chunks()
+
+
+def _problem(d: Diagnostic) -> tuple[Any, ...]:
+    return d.severity, d.code, d.checkpoint_id, d.session_index, d.session_id, d.path, d.line_index, d.message

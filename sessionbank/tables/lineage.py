@@ -1,0 +1,43 @@
+"""Which session comes from which: edges inferred from lines that two sessions share.
+
+A session that repeats another's lines and goes on is `resumed` where the other ends there, `forked` where the other
+goes on as well. Relations that only some agents record are added by `state` as they are read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from sessionbank.tables.state import State
+
+
+def lineage_rows(state: State) -> list[tuple[Any, ...]]:
+    """Rows in schema order."""
+    import pyarrow.compute as pc
+
+    columns = ["session_id", "inherited_from", "uuid", "seq"]
+    messages = state.spoken("messages").select(columns)
+    copied = messages.filter(pc.is_valid(messages["inherited_from"])).to_pylist()
+    if not copied:
+        return []
+    shared = Counter((r["inherited_from"], r["session_id"]) for r in copied)
+    last_shared: dict[tuple[str, str], str] = {}
+    for r in copied:
+        last_shared[r["inherited_from"], r["session_id"]] = r["uuid"]
+    ends = _last_spoken(state, {pair[0] for pair in shared})
+    rows = []
+    for (origin, copy), count in sorted(shared.items()):
+        relation = "resumed" if ends.get(origin) == last_shared[origin, copy] else "forked"
+        rows.append((origin, copy, relation, count, f"{count} lines with the same uuid"))
+    return rows
+
+
+def _last_spoken(state: State, sessions: set[str]) -> dict[str, str]:
+    """The last line with a uuid of each session that says something."""
+    messages = state.spoken("messages").select(["session_id", "uuid", "role"]).to_pylist()
+    last: dict[str, str] = {}
+    for m in messages:
+        if m["session_id"] in sessions and m["uuid"] and m["role"] in ("user", "assistant"):
+            last[m["session_id"]] = m["uuid"]
+    return last

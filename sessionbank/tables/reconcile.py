@@ -1,0 +1,108 @@
+"""Stored token counts beside ours: which part of a transcript the metadata's `token_usage` counts.
+
+It is another witness, not the truth: sometimes of the checkpoint's window, sometimes of the whole session, sometimes
+taken before the transcript was complete. Subagents' usage is in neither.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from sessionbank.records import SessionRecord
+from sessionbank.tables.state import State
+
+Counts = tuple[int, int, int, int, int]  # calls, input, cache creation, cache read, output
+_Line = tuple[int, str, int, int, int, int]  # line, call, input, cache creation, cache read, output
+
+
+def reconcile_rows(state: State) -> list[tuple[Any, ...]]:
+    """Rows in schema order, one a record."""
+    lines = _lines(state)
+    rows = []
+    for sid, records in state.sessions.items():
+        for record in records:
+            shot = state.snapshots.get((record.checkpoint_id, record.session_index, sid))
+            window = whole = None
+            scope = "absent"
+            stored = _stored(record)
+            if shot and shot["chain"] is not None:
+                here = [x for x in lines.get((sid, shot["chain"]), []) if x[0] < shot["lines"]]
+                start = record.start_offset or 0
+                begin = start if 0 < start < shot["lines"] else 0
+                whole = count(here)
+                window = count([x for x in here if x[0] >= begin])
+                if stored is not None:
+                    scope = _scope(stored, window, whole, here, begin)
+            elif stored is not None:
+                scope = "zero" if not any(v or 0 for v in stored) else "unknown"
+            columns = zip(stored or (None,) * 5, window or (None,) * 5, whole or (None,) * 5, strict=True)
+            rows.append((record.checkpoint_id, record.session_index, sid, *(v for c in columns for v in c), scope))
+    return sorted(rows, key=lambda r: (r[0], r[1]))
+
+
+def count(lines: list[_Line]) -> Counts:
+    """Calls and tokens of the replies on these lines, each by its line with most output."""
+    best: dict[str, _Line] = {}
+    for line in lines:
+        old = best.get(line[1])
+        if old is None or line[5] > old[5]:
+            best[line[1]] = line
+    sums = [sum(line[i] for line in best.values()) for i in (2, 3, 4, 5)]
+    return (len(best), sums[0], sums[1], sums[2], sums[3])
+
+
+def _scope(stored: tuple[int | None, ...], window: Counts, whole: Counts, lines: list[_Line], begin: int) -> str:
+    fits_window, fits_whole = _fits(stored, window), _fits(stored, whole)
+    if fits_window and fits_whole:
+        return "both"
+    if fits_window or fits_whole:
+        return "window" if fits_window else "whole"
+    if not any(v or 0 for v in stored):
+        return "zero"
+    return "stale" if any(_is_a_beginning(stored, [x for x in lines if x[0] >= b]) for b in {0, begin}) else "unknown"
+
+
+def _fits(stored: tuple[int | None, ...], counted: Counts) -> bool:
+    """Whether all stated figures equal ours; a figure that is not stated says nothing."""
+    return all(s is None or s == c for s, c in zip(stored, counted, strict=True))
+
+
+def _is_a_beginning(stored: tuple[int | None, ...], lines: list[_Line]) -> bool:
+    """Whether the figures fit the transcript as it stood some lines earlier."""
+    best: dict[str, _Line] = {}
+    now = [0, 0, 0, 0, 0]
+    for line in lines:
+        old = best.get(line[1])
+        if old is not None and line[5] <= old[5]:
+            continue
+        best[line[1]] = line
+        now[0] += old is None
+        for at, i in enumerate((2, 3, 4, 5), 1):
+            now[at] += line[i] - (old[i] if old else 0)
+        if _fits(stored, (now[0], now[1], now[2], now[3], now[4])):
+            return True
+    return False
+
+
+def _stored(record: SessionRecord) -> tuple[int | None, ...] | None:
+    u = record.stored_usage
+    if u is None:
+        return None
+    return u.api_call_count, u.input_tokens, u.cache_creation_tokens, u.cache_read_tokens, u.output_tokens
+
+
+def _lines(state: State) -> dict[tuple[str, int], list[_Line]]:
+    """Lines with usage of the main agent, by session and chain, in file order."""
+    messages = state.spoken("messages").select(["session_id", "seq", "is_subagent"]).to_pydict()
+    pairs = zip(messages["session_id"], messages["seq"], messages["is_subagent"], strict=True)
+    nested = {(s, q) for s, q, sub in pairs if sub}
+    columns = ["session_id", "seq", "chain", "line", "call", "input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens"]
+    table = state.spoken("usage_lines").select(columns).to_pydict()
+    found: dict[tuple[str, int], list[_Line]] = defaultdict(list)
+    for s, q, chain, line, call, a, b, c, d in zip(*(table[k] for k in columns), strict=True):
+        if (s, q) not in nested:
+            found[s, chain].append((line, call, a or 0, b or 0, c or 0, d or 0))
+    for rows in found.values():
+        rows.sort(key=lambda x: x[0])
+    return found

@@ -1,0 +1,216 @@
+"""A session as the union of its stored transcripts.
+
+A session is stored again and again as it grows, sometimes in parts, sometimes both. Consecutive snapshots of which one
+begins with the other form a chain, and only a chain's longest file is decoded. Records of several chains are joined by
+their identity: the line's uuid, else its content and how often that content came before. Each row belongs to one
+checkpoint: the one whose window holds it. Bytes are handed in; rows are made in `transcripts`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from sessionbank.records import SessionRecord
+from sessionbank.transcripts.jsonl import Stored
+from sessionbank.transcripts.rows import Entry, Format, Place
+from sessionbank.transcripts.sniff import sniff
+
+Report = Callable[..., None]  # severity, code, message, line, place
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """One stored transcript of the session, and how much of its chain's longest file it covers."""
+
+    record: SessionRecord
+    size: int
+    lines: int  # physical lines; of documents the number of messages
+    chain: int = 0
+    format: str = "unknown"
+    agent: str = "unknown"
+    chunk_lines: tuple[int, ...] = (0,)  # first line of each chunk
+
+
+@dataclass(slots=True)
+class Chain:
+    """Snapshots of which each begins with, or is the beginning of, the longest one."""
+
+    number: int
+    format: Format
+    longest: bytes
+    longest_lines: int
+    snapshots: list[Snapshot] = field(default_factory=list)
+
+
+class SessionUnion:
+    """Takes a session's transcripts in the order in which they were stored; gives its records once, in order."""
+
+    def __init__(self, report: Report) -> None:
+        self.snapshots: list[Snapshot] = []
+        self.format: Format | None = None  # of the first chain whose format is known
+        self.repeats: list[tuple[int, int, int, int]] = []  # (chain, line) of a repeat, (chain, line) it repeats
+        self._report = report
+        self._chain: Chain | None = None
+        self._chains = 0
+        self._entries: list[Entry] = []
+        self._keys: list[tuple[float, int, int]] = []
+        self._index: dict[Any, int] = {}
+
+    def add(self, record: SessionRecord, chunks: list[bytes]) -> int:
+        """Takes one stored transcript; gives the number of bytes that it adds to what is held."""
+        data = chunks[0] if len(chunks) == 1 else b"\n".join(chunks)
+        starts = [0]
+        for chunk in chunks[:-1]:
+            starts.append(starts[-1] + chunk.count(b"\n") + 1)
+        chain = self._chain
+        if chain is not None and data.startswith(chain.longest):
+            before = chain.longest_lines - (not chain.longest.endswith(b"\n"))
+            lines = before + data.count(b"\n", len(chain.longest)) + (not data.endswith(b"\n"))
+            chain.longest, chain.longest_lines = data, lines
+        elif chain is not None and chain.longest.startswith(data):
+            lines = _line_count(data)
+        else:
+            self._close()
+            lines = _line_count(data)
+            chain = self._chain = Chain(self._chains, sniff(data), data, lines)
+            self._chains += 1
+        shot = Snapshot(record, len(data), lines, chain.number, chain.format.name, chain.format.agent, tuple(starts))
+        before = max((s.size for s in chain.snapshots), default=0)
+        chain.snapshots.append(shot)
+        self.snapshots.append(shot)
+        return max(len(data) - before, 0)
+
+    def entries(self) -> list[Entry]:
+        """All stored records of the session, each once, in file order."""
+        self._close()
+        if self._chains > 1 and any(a > b for a, b in zip(self._keys, self._keys[1:], strict=False)):
+            order = sorted(range(len(self._entries)), key=self._keys.__getitem__)
+            return [self._entries[i] for i in order]
+        return self._entries
+
+    def _close(self) -> None:
+        chain, self._chain = self._chain, None
+        if chain is None:
+            return
+        if self.format is None or self.format.agent == "unknown":
+            self.format = chain.format
+        first = Place(chain.snapshots[0].record.checkpoint_id, chain.snapshots[0].record.session_index, None, 0)
+        spans: list[tuple[int, Place]] = []
+
+        def problem(severity: str, code: str, message: str, line: int | None = None) -> None:
+            place = _place_of(spans, line) if spans and line is not None else first
+            self._report(severity, code, message, line, place)
+
+        if not chain.format.is_document:
+            spans = _spans(chain.snapshots)
+        split = chain.format.split(chain.longest, problem)
+        if chain.format.is_document:
+            for shot in chain.snapshots:
+                shot.lines = len(split)
+            spans = _spans(chain.snapshots)
+        self._merge(chain, split, spans)
+
+    def _merge(self, chain: Chain, split: list[Stored], spans: list[tuple[int, Place]]) -> None:
+        entries, keys, number = self._entries, self._keys, chain.number
+        bounds = [s[0] for s in spans]
+        at, place = 0, spans[0][1]
+        limit = bounds[1] if len(bounds) > 1 else 1 << 62
+        identities = self._identities(chain, split)
+        known = [self._index.get(i) for i in identities] if number else []
+        joins = any(k is not None for k in known)
+        base = float(keys[-1][0] + 1 if keys else 0)
+        if joins:  # rows before the first one that is known come before it
+            base = next(keys[k][0] for k in known if k is not None) - 0.5
+        step = 0.0 if joins else 1.0
+        index = self._index
+        for identity, (_, value, line, offset) in zip(identities, split, strict=True):
+            if line >= limit:
+                at = bisect_right(bounds, line) - 1
+                place = spans[at][1]
+                limit = bounds[at + 1] if at + 1 < len(bounds) else 1 << 62
+            here = index.setdefault(identity, len(entries))
+            if here == len(entries):
+                entries.append((value, line, offset, place))
+                base += step
+                keys.append((base, number, line))
+                continue
+            old = entries[here]
+            copies = old[3].copies + place.copies
+            if old[3].chain == number:  # the file itself repeats the line
+                entries[here] = (*old[:3], old[3]._replace(copies=copies))
+                continue
+            base = keys[here][0]
+            self.repeats.append((number, line, old[3].chain, old[1]))
+            if chain.format.is_document:  # a document's message may have grown since: its last state counts
+                entries[here] = (value, line, offset, old[3]._replace(blob_oid=place.blob_oid, copies=copies, chain=number))
+            else:
+                entries[here] = (*old[:3], old[3]._replace(copies=copies))
+
+    @staticmethod
+    def _identities(chain: Chain, split: list[Stored]) -> list[Any]:
+        """The identity of each record: its id, else its content and how often that came before in the file."""
+        times: dict[int, int] = {}
+        found: list[Any] = []
+        for identity, value, _, offset in split:
+            if identity is not None:
+                found.append(identity)
+                continue
+            content = _content(chain.longest, value, offset)
+            nth = times.get(content, 0)
+            times[content] = nth + 1
+            found.append((content, nth))
+        return found
+
+
+def _line_count(data: bytes) -> int:
+    return data.count(b"\n") + (not data.endswith(b"\n"))
+
+
+def _content(data: bytes, value: Any, offset: int) -> int:
+    """What identifies a record without an id: its bytes (of a document's message, its JSON)."""
+    if offset < 0:
+        return hash(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+    end = data.find(b"\n", offset)
+    return hash(data[offset : end if end >= 0 else len(data)].rstrip(b"\r"))
+
+
+def windows(snapshots: list[Snapshot]) -> list[int]:
+    """The line at which each snapshot's window begins, in a chain; the windows part the file.
+
+    A window begins at the record's start offset. Where that is absent, zero or impossible, it begins where the earlier
+    snapshots end: its rows are those that appear in it first.
+    """
+    begins = [0]
+    seen = snapshots[0].lines
+    for shot in snapshots[1:]:
+        start = shot.record.start_offset
+        usable = start is not None and 0 < start <= shot.lines and start >= begins[-1]
+        begins.append(start if usable and start is not None else max(min(seen, shot.lines), begins[-1]))
+        seen = max(seen, shot.lines)
+    return begins
+
+
+def _spans(snapshots: list[Snapshot]) -> list[tuple[int, Place]]:
+    """Runs of lines that share a place, as (first line, place)."""
+    begins = windows(snapshots)
+    chunked = {s for shot in snapshots for s in shot.chunk_lines}
+    cuts = sorted({0, *begins, *(s.lines for s in snapshots), *chunked})
+    spans = []
+    for cut in cuts:
+        owner = snapshots[max(i for i, b in enumerate(begins) if b <= cut)].record
+        holders = [s for s in snapshots if s.lines > cut]
+        if not holders:
+            holders = [max(snapshots, key=lambda s: s.lines)]
+        blobs = holders[0].record.transcript_blobs
+        blob = blobs[bisect_right(holders[0].chunk_lines, cut) - 1] if blobs else None
+        spans.append((cut, Place(owner.checkpoint_id, owner.session_index, blob, len(holders), snapshots[0].chain)))
+    return spans
+
+
+def _place_of(spans: list[tuple[int, Place]], line: int) -> Place:
+    return spans[max(bisect_right([s[0] for s in spans], line) - 1, 0)][1]
