@@ -19,6 +19,12 @@ def login_limit(w: World) -> None:
         version="2.1.80",
         ask="Limit login attempts: 5 per minute per address and email, then 429 with Retry-After.",
         look=("shop/api.py", "shop/auth.py"),
+        scout=(
+            "Find login callers",
+            "Who calls auth.login or POST /login? Only report.",
+            "web/src/login.js and api.login, nobody else.",
+            4,
+        ),
         think="A sliding window in memory would not survive several processes; a table does.",
         change=(
             (

@@ -7,6 +7,7 @@ from .outputs import RUFF_OK, npm_fail, npm_ok, pytest_ok, ruff_fail
 from .subagents import finish, spawn
 from .team_story import fraud_team
 from .telling import refs, session
+from .wander import scouting
 from .world import World, summary
 
 
@@ -257,6 +258,32 @@ def load_test(w: World) -> None:
             slow=True,
         ),
         think="SQLite has one writer. WAL and a busy timeout help; they do not remove it.",
+    )
+    s.reply(
+        spawn(
+            s,
+            "Explore",
+            "Find write transactions",
+            prompt="List every write to the database that a checkout makes, in order. Only report.",
+            steps=scouting(s, 4),
+            answer="Per order: one UPDATE a line in stock, one INSERT in orders, one INSERT a line in order_items; "
+            "each commits on its own.",
+            repeats=1,
+        ),
+        spawn(
+            s,
+            "code-reviewer",
+            "Review database settings",
+            prompt="Review shop/db.py for settings that hurt under load. Name the setting and the effect.",
+            steps=[
+                [s.read("shop/db.py")],
+                [s.bash("python -m shop.bench --pragmas", "usage: bench", code=2)],
+                *scouting(s, 2),
+            ],
+            answer="journal_mode is DELETE and there is no busy_timeout: every writer blocks every reader.",
+            model=SONNET,
+        ),
+        say="Two agents in parallel: one for the writes, one for the settings.",
     )
     s.reply(
         s.edit(

@@ -1,12 +1,62 @@
-"""Late February 2026: the front end, half of an address check, a flake, invoices, a README."""
+"""Late February 2026: a finalized turn, the front end, half of an address check, a flake, invoices, a README."""
 
 from __future__ import annotations
 
 from .claude import SONNET
-from .outputs import npm_fail, npm_ok
+from .outputs import npm_fail, npm_ok, pytest_ok
 from .telling import session
 from .tools import rejected, unanswered
 from .world import World, summary
+
+
+def payment_cents(w: World) -> None:
+    """One turn with three commits, finalized: three checkpoints hold the same full transcript."""
+    s = w.claude("payment-cents", "2026-02-12T17:30", "bruno", version="2.1.38")
+    s.prompt(
+        "int(amount * 100) charges 1998 cents for 19.99. Fix charge, then refund, then document the rule. One commit "
+        "each."
+    )
+    s.reply(
+        s.read("shop/payments.py"),
+        s.grep("payments\\.", "shop/"),
+        think="int() truncates; round via Decimal.",
+    )
+    s.reply(
+        s.edit("shop/payments.py", '"amount": int(amount * 100)', '"amount": cents(amount)'),
+        s.edit(
+            "shop/payments.py",
+            "def charge(",
+            "def cents(amount):\n"
+            "    return int((Decimal(str(amount)) * 100).to_integral_value(ROUND_HALF_UP))\n\n\ndef charge(",
+        ),
+        s.edit(
+            "shop/payments.py", "import json\n", "import json\nfrom decimal import ROUND_HALF_UP, Decimal\n"
+        ),
+        order="between",
+        say="First the charge.",
+    )
+    s.reply(s.bash("pytest -q", pytest_ok(6)))
+    s.reply(w.agent_commit(s, "Charge whole cents", usage="stale", attribution=(0, 0, 0)))
+    s.reply(
+        s.edit(
+            "shop/payments.py", '"amount": amount}', '"amount": None if amount is None else cents(amount)}'
+        ),
+        say="Now the refund.",
+    )
+    s.reply(s.bash("pytest -q", pytest_ok(6)))
+    s.reply(w.agent_commit(s, "Refund whole cents", usage="stale", attribution=(0, 0, 0)))
+    s.reply(
+        s.edit(
+            "docs/architecture.md",
+            "# Architecture\n",
+            "# Architecture\n\nMoney is a decimal number of euros in "
+            "Python and whole cents at the payment provider; `payments.cents` converts, half up.\n",
+        )
+    )
+    s.reply(w.agent_commit(s, "Document how money is rounded", usage="stale", attribution=(0, 0, 0)))
+    s.reply(say="Three commits: charge, refund, documentation. 19.99 is charged as 1999 cents.")
+    w.finalize(s)
+    s.ended("success", "All three parts were done in order, each tested and committed.")
 
 
 def debounce(w: World) -> None:
@@ -239,6 +289,7 @@ def gemini_readme(w: World) -> None:
 
 
 PARTS = (
+    payment_cents,
     debounce,
     address_check,
     merge_search,

@@ -24,6 +24,14 @@ def session_expiry(w: World) -> None:
         "user, expires). Sliding: update on use, at most once an hour to spare writes.",
     )
     s.reply(
+        s.todo(
+            ("migration", "in_progress"),
+            ("login writes, current_user reads", "pending"),
+            ("sliding", "pending"),
+        ),
+        think="",
+    )
+    s.reply(
         s.write(
             "migrations/004_sessions.sql",
             "CREATE TABLE sessions (token TEXT PRIMARY KEY, user INTEGER, expires INTEGER);\n",

@@ -1,4 +1,4 @@
-"""Mid February 2026: passwords, mails, CI, money and stock; delta records, a finalized turn, a revert."""
+"""Mid February 2026: passwords, mails, CI, money and stock; delta records, a revert."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ def login_scrypt(w: World) -> None:
         s.read("shop/auth.py"),
         think="Store `scrypt$salt$hash`. On login with a bare hex hash: verify sha256, then "
         "rewrite. Compare with hmac.compare_digest.",
+    )
+    s.reply(
+        s.todo(
+            ("scrypt with a salt per user", "in_progress"),
+            ("accept and upgrade old hashes", "pending"),
+            ("tests for both", "pending"),
+        )
     )
     first = s.edit(
         "shop/auth.py",
@@ -216,6 +223,12 @@ def coupon_stack(w: World) -> None:
         find=("coupon", ""),
         think="coupon is a single string on the cart. Make it a list and add the shares.",
         say="Coupons are a single string today; I'll make it a list.",
+        scout=(
+            "Find coupon uses",
+            "Find every place that reads or writes a coupon, tests and front end too. Only report.",
+            "cart.coupon is set nowhere but in tests; pricing.discount is the only reader.",
+            4,
+        ),
         change=(
             (
                 "shop/pricing.py",
@@ -269,6 +282,12 @@ def oversell(w: World) -> None:
         think="Check then update is a race. A conditional UPDATE and "
         "the row count decide it atomically in one database. Several app processes share one file, fine.",
         say="`reserve` checks and updates in two steps. I'll read the database layer too.",
+        scout=(
+            "Check writers of stock",
+            "Which code writes to the stock table, and in which transaction? Only report.",
+            "inventory.reserve and inventory.release, each with its own commit. checkout calls both.",
+            3,
+        ),
         change=(
             (
                 "shop/inventory.py",
@@ -380,54 +399,11 @@ def admin_slow(w: World) -> None:
     s.ended("success", "Both wishes were done, tests pass, both commits are on main.")
 
 
-def payment_cents(w: World) -> None:
-    """One turn with three commits, finalized: three checkpoints hold the same full transcript."""
-    s = w.claude("payment-cents", "2026-02-12T17:30", "bruno", version="2.1.38")
-    s.prompt(
-        "int(amount * 100) charges 1998 cents for 19.99. Fix charge, then refund, then document the rule. One commit "
-        "each."
-    )
-    s.reply(
-        s.read("shop/payments.py"),
-        s.grep("payments\\.", "shop/"),
-        think="int() truncates; round via Decimal.",
-    )
-    s.reply(
-        s.edit("shop/payments.py", '"amount": int(amount * 100)', '"amount": cents(amount)'),
-        s.edit(
-            "shop/payments.py",
-            "def charge(",
-            "def cents(amount):\n"
-            "    return int((Decimal(str(amount)) * 100).to_integral_value(ROUND_HALF_UP))\n\n\ndef charge(",
-        ),
-        s.edit(
-            "shop/payments.py", "import json\n", "import json\nfrom decimal import ROUND_HALF_UP, Decimal\n"
-        ),
-        order="between",
-        say="First the charge.",
-    )
-    s.reply(s.bash("pytest -q", pytest_ok(6)))
-    s.reply(w.agent_commit(s, "Charge whole cents", usage="stale", attribution=(0, 0, 0)))
-    s.reply(
-        s.edit(
-            "shop/payments.py", '"amount": amount}', '"amount": None if amount is None else cents(amount)}'
-        ),
-        say="Now the refund.",
-    )
-    s.reply(s.bash("pytest -q", pytest_ok(6)))
-    s.reply(w.agent_commit(s, "Refund whole cents", usage="stale", attribution=(0, 0, 0)))
-    s.reply(
-        s.edit(
-            "docs/architecture.md",
-            "# Architecture\n",
-            "# Architecture\n\nMoney is a decimal number of euros in "
-            "Python and whole cents at the payment provider; `payments.cents` converts, half up.\n",
-        )
-    )
-    s.reply(w.agent_commit(s, "Document how money is rounded", usage="stale", attribution=(0, 0, 0)))
-    s.reply(say="Three commits: charge, refund, documentation. 19.99 is charged as 1999 cents.")
-    w.finalize(s)
-    s.ended("success", "All three parts were done in order, each tested and committed.")
-
-
-PARTS = (login_scrypt, email_html, ci_cache, coupon_stack, oversell, admin_slow, payment_cents)
+PARTS = (
+    login_scrypt,
+    email_html,
+    ci_cache,
+    coupon_stack,
+    oversell,
+    admin_slow,
+)

@@ -188,6 +188,12 @@ def csrf(w: World) -> None:
         version="2.1.55",
         ask="Our POST routes have no CSRF protection. Add a double submit token, SameSite cookies, tests.",
         look=("shop/api.py", "web/src/api.js"),
+        scout=(
+            "List POST callers",
+            "List every call of post() in web/src with its path. Only report.",
+            "cart.js, checkout.ts and login.js; all go through api.js.",
+            5,
+        ),
         think="Double submit: cookie and header compared in constant time.",
         change=(
             (

@@ -6,7 +6,9 @@ from typing import Any
 
 from .claude import ClaudeSession
 from .ids import ulid
+from .subagents import spawn
 from .tools import Tool
+from .wander import scouting
 from .world import World
 
 REFS = {"layouts": ("refs-v1",), "root": {"cli": "0.11.2", "usage_version": 2}}
@@ -45,13 +47,15 @@ def session(
     agent: bool = False,
     order: str = "after",
     own_ref: bool = False,
+    scout: tuple[str, str, str, int] | None = None,
     **more: Any,
 ) -> ClaudeSession:
     """Tell one session of Claude Code and return it.
 
     `look` are files to read, `find` is (pattern, folder), `change` and `fix` are edits (fix after the first check),
     `checks` are (command, output, exit code), `after` is a last (prompt, answer), `subject` commits (the agent does it
-    inside the turn with `agent`), `commit` are options of the checkpoint, which has its own ref with `own_ref`.
+    inside the turn with `agent`), `commit` are options of the checkpoint, which has its own ref with `own_ref`,
+    `scout` is a subagent that looks first: (description, prompt, answer, replies).
     """
     s = w.claude(key, at, who, branch=branch, **more)
     s.prompt(ask)
@@ -59,6 +63,13 @@ def session(
     if find:
         calls.append(s.grep(*find))
     s.reply(*calls, think=think, say=say, order=order) if calls else None
+    if scout:
+        description, request, answer, stops = scout
+        s.reply(
+            spawn(
+                s, "Explore", description, prompt=request, answer=answer, steps=scouting(s, stops), repeats=1
+            )
+        )
     for number in range(0, len(change), 2):
         s.reply(*edits(s, change[number : number + 2]))
     for number, (command, out, code) in enumerate(checks):

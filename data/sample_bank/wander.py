@@ -53,6 +53,9 @@ def wander(session: Any, stops: int) -> None:
     rng = session.rng
     paths = [p for p in sorted(session.files) if p not in session.read_files and not p.startswith(".github")]
     rng.shuffle(paths)
+    # what shares words with the prompt is looked at first
+    words = {w.lower() for w in re.findall(r"[A-Za-z]{4,}", " ".join(session.prompts))}
+    paths.sort(key=lambda p: -sum(w in (p + session.files[p]).lower() for w in words))
     for path in paths[:stops]:
         session.read_files.add(path)
         names = {
@@ -77,6 +80,21 @@ def wander(session: Any, stops: int) -> None:
             session.reply(
                 session.bash(f"git log --oneline -3 -- {path}", log(session, path), why=f"History of {path}")
             )
+
+
+def scouting(session: Any, stops: int) -> list[list]:
+    """What a subagent does that only looks: a list of tools for each of its replies, the last read often a miss."""
+    rng = session.rng
+    paths = sorted(p for p in session.files if not p.startswith("."))
+    replies: list[list] = []
+    for path in rng.sample(paths, min(stops, len(paths))):
+        tools = [session.read(path)]
+        if rng.random() < 0.6:
+            tools.append(session.grep(rng.choice(symbols(session.files[path]))))
+        if rng.random() < 0.25:
+            tools.append(session.read(path.replace(".", "_old.")))
+        replies.append(tools)
+    return replies
 
 
 def log(session: Any, path: str) -> str:
