@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from sessionbank import schema
 from sessionbank.errors import DamagedDataError, QueryError
 from sessionbank.progress import progress_bar
 from sessionbank.records import CheckpointRef, Session, SessionRecord
@@ -220,4 +221,4 @@ def _folder(named: bool | str | os.PathLike[str] | None, kind: str) -> Path:
 
 
 def _key(identity: str) -> str:
-    return cache_key(identity, DATA_VERSION, price_version())
+    return cache_key(identity, DATA_VERSION, price_version(), schema.fingerprint())

@@ -122,6 +122,7 @@ class SessionRecord:
     agent_label: str | None
     transcript_state: str  # present | empty | absent | missing_blob
     transcript_blobs: tuple[str, ...] = ()  # object ids, in chunk order
+    transcript_bytes: int | None = None  # chunks joined; None where this clone lacks one
     transcript_name: str | None = None
     start_offset: int | None = None  # first line (or message) of this checkpoint's window, as stored
     start_identifier: str | None = None

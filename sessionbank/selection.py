@@ -52,7 +52,7 @@ class Tables:
     def records(self, *, transcripts: bool | None = None) -> pd.DataFrame:
         """One row a stored session directory.
 
-        `agent`, `format`, `transcript_bytes` and `hash_state` are known once transcripts have been read. By default
+        `agent`, `format` and `hash_state` are known once transcripts have been read. By default
         they are read for it only where that is quick: already cached, or no more than 80 records. ``True`` always
         reads, ``False`` never.
         """

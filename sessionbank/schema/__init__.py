@@ -7,6 +7,7 @@ validator. Not here: how a value is worked out (that is `transcripts`, `tables`,
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import QueryError
@@ -100,6 +101,11 @@ def problems(name: str, arrow: pa.Table) -> list[str]:
         if f.missing == "never" and f.name in have and arrow.column(f.name).null_count:
             found.append(f"column {f.name!r} is missing in {arrow.column(f.name).null_count} rows and may never be")
     return found
+
+
+def fingerprint() -> str:
+    """Changes whenever a column of any table comes, goes, or changes its type."""
+    return hashlib.sha256(repr([(t.name, [(f.name, f.type) for f in t.fields]) for t in _ALL.values()]).encode()).hexdigest()
 
 
 def markdown(name: str | None = None) -> str:

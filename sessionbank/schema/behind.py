@@ -19,6 +19,7 @@ BEHIND = (
         F("cache_creation_tokens", "int", "as the line states it", "tokens"),
         F("cache_read_tokens", "int", "as the line states it", "tokens"),
         F("output_tokens", "int", "as the line states it", "tokens"),
+        F("is_subagent", "bool", "not the main agent's", missing=NEVER),
         F("chain", "int", "run of snapshots that holds it", missing=NEVER),
         F("line", "int", "line in that run's longest file", missing=NEVER),
         F("is_kept", "bool", "whether the reply's usage is this line's", missing="repeat of a line of an earlier chain"),

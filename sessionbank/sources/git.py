@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sessionbank.errors import RepositoryError
 
@@ -22,6 +23,10 @@ OID = re.compile(r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")
 TRAILER = re.compile(rb"Entire-Checkpoint:[ \t]*([0-9a-f]{12}|[0-9ABCDEFGHJKMNPQRSTVWXYZ]{26})(?=\s|$)")
 DELTA_CACHE = "core.deltaBaseCacheLimit=256m"  # session order with this cache: 0.67 times the time of path order
 NOT_CODE = ("refs/heads/entire/*", "refs/remotes/*/entire/*", "refs/entire/*", "refs/stash")
+_LOG = (
+    "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%aI%x00%s%x00%B%x00", "-F",
+    "--grep=Entire-Checkpoint:",
+)  # fmt: skip
 _ENV = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
@@ -47,14 +52,16 @@ class GitReader:
             raise RepositoryError(f"no such folder: {self.path}")
         self._git = git.Git(str(self.path))
         self._git.update_environment(**_ENV)
-        try:
-            found = self._git.rev_parse("--absolute-git-dir", "--git-common-dir")
-        except git.GitCommandError as error:
-            raise _not_readable(self.path, str(error.stderr)) from None
-        except git.GitCommandNotFound:
-            raise RepositoryError("git is not installed, or not on PATH; install git 2.30 or newer") from None
-        self.git_dir, common = found.splitlines()[:2]
-        self.common_dir = str((self.path / common).resolve())
+        self.common_dir = self._common_dir()
+
+    def _common_dir(self) -> str:
+        """Where the repository's own files lie; one process less where the path shows it."""
+        here = self.path.resolve()
+        for found in (here / ".git", here):
+            if (found / "HEAD").is_file() and (found / "objects").is_dir() and not (found / "commondir").exists():
+                return str(found)
+        relative = self._run("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").rstrip("\n")
+        return str((self.path / relative).resolve())
 
     def close(self) -> None:
         """Ends the git processes that belong to this reader."""
@@ -62,9 +69,19 @@ class GitReader:
 
     def refs(self) -> dict[str, str]:
         """Every ref and the commit (or other object) it points to, tags peeled."""
-        out = self._run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(*objectname)")
-        parts = (line.split("\0") for line in out.decode("utf-8", "surrogateescape").splitlines())
-        return {p[0]: p[2] or p[1] for p in parts if len(p) == 3}
+        out = self._run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)%00%(HEAD)")
+        found: dict[str, str] = {}
+        self._head = self._origin_head = ""
+        for line in out.decode("utf-8", "surrogateescape").splitlines():
+            name, oid, peeled, target, checked_out = (line + "\0\0\0\0").split("\0")[:5]
+            found[name] = peeled or oid
+            if name == "refs/remotes/origin/HEAD":
+                self._origin_head = target
+            if checked_out == "*":
+                self._head = name
+        return found
+
+    _head = _origin_head = ""  # set by `refs`: the branch checked out, and what origin's HEAD names
 
     def tree(self, oid: str) -> list[tuple[str, str, str]]:
         """All entries of a tree, recursively, as (mode, object id, path)."""
@@ -115,7 +132,7 @@ class GitReader:
         with tempfile.TemporaryFile() as asked:
             asked.write(("\n".join(oids) + "\n").encode())
             asked.seek(0)
-            process = self._git(c=DELTA_CACHE).cat_file("--batch", "--buffer", istream=asked, as_process=True)
+            process = self._start("-c", DELTA_CACHE, "cat-file", "--batch", "--buffer", istream=asked)
             out = process.proc.stdout
             _widen(out.fileno())
             try:
@@ -162,48 +179,29 @@ class GitReader:
 
     def default_branch(self, refs: dict[str, str]) -> str | None:
         """The ref of the default branch: origin's HEAD, else main or master, else the branch checked out."""
-        for name in self._symbolic("refs/remotes/origin/HEAD"), "refs/heads/main", "refs/heads/master":
+        for name in self._origin_head, "refs/heads/main", "refs/heads/master":
             if name in refs:
                 return name
-        head = self._symbolic("HEAD")
-        if head in refs and "/entire/" not in head:
-            return head
+        if self._head in refs and "/entire/" not in self._head:
+            return self._head
         return next((n for n in ("refs/remotes/origin/main", "refs/remotes/origin/master") if n in refs), None)
 
-    def _symbolic(self, name: str) -> str:
-        import git
+    def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]:
+        """Starts to look for code commits, over all refs, whose message names a checkpoint anywhere.
 
-        try:
-            return str(self._git.symbolic_ref("-q", name))
-        except git.GitCommandError:
-            return ""
-
-    def commits(self, refs: dict[str, str]) -> list[Commit]:
-        """Code commits, over all refs, whose message names a checkpoint anywhere; oldest first."""
-        everywhere = self._log([f"--exclude={glob}" for glob in NOT_CODE] + ["--all"])
-        if not everywhere:
-            return []
+        Git searches while the caller reads on; the function that is given back waits and gives them, oldest first.
+        """
+        everywhere = self._start(*_LOG, *(f"--exclude={glob}" for glob in NOT_CODE), "--all", "--")
         default = self.default_branch(refs)
-        reached = {c[0] for c in self._log([refs[default]])} if default else None
-        rows = [
-            Commit(sha, when, subject, ids, None if reached is None else sha in reached)
-            for sha, when, subject, ids in everywhere
-        ]
-        return sorted(rows, key=lambda c: (c.authored_at, c.sha))
+        main = self._start(*_LOG, _checked(refs[default]), "--") if default else None
 
-    def _log(self, revisions: list[str]) -> list[tuple[str, datetime, str, tuple[str, ...]]]:
-        out = self._run(
-            "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8",
-            "--format=%H%x00%aI%x00%s%x00%B%x00", "-F", "--grep=Entire-Checkpoint:", *revisions, "--",
-        )  # fmt: skip
-        parts = out.split(b"\0")
-        rows = []
-        for at in range(0, len(parts) - 4, 5):
-            sha, when, subject, body = parts[at : at + 4]
-            ids = tuple(dict.fromkeys(m.decode() for m in TRAILER.findall(body)))
-            if ids:
-                rows.append((sha.decode().strip(), datetime.fromisoformat(when.decode()), subject.decode("utf-8", "replace"), ids))
-        return rows
+        def wait() -> list[Commit]:
+            rows = _logged(self._finish(everywhere))
+            reached = {row[0] for row in _logged(self._finish(main))} if main else None
+            found = [Commit(*row, None if reached is None else row[0] in reached) for row in rows]
+            return sorted(found, key=lambda c: (c.authored_at, c.sha))
+
+        return wait
 
     def commit_id(self, name: str) -> str | None:
         """The full id of a commit named by an abbreviated or full id, or None."""
@@ -216,14 +214,53 @@ class GitReader:
         except git.GitCommandError:
             return None
 
-    def _run(self, *command: str, **options: object) -> bytes:
+    def sizes(self, oids: Iterable[str]) -> Callable[[], dict[str, int | None]]:
+        """Starts to ask for the size of each object; the function given back waits. None: not in this clone."""
+        todo = list(dict.fromkeys(o for o in oids if OID.match(o)))
+        absent = self._absent(todo) if self.is_partial else frozenset()
+        asked = tempfile.TemporaryFile()  # noqa: SIM115 - git reads it until `wait`
+        asked.write("".join(f"{o}\n" for o in todo if o not in absent).encode())
+        asked.seek(0)
+        process = self._start("cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer", istream=asked)
+
+        def wait() -> dict[str, int | None]:
+            found: dict[str, int | None] = dict.fromkeys(absent)
+            with asked:
+                out = self._finish(process, strict=False)
+            for line in out.decode("ascii", "replace").splitlines():
+                oid, _, size = line.partition(" ")
+                found[oid] = int(size) if size.isdigit() else None
+            return found
+
+        return wait
+
+    def _run(self, *command: str, istream: object = None) -> bytes:
+        return self._finish(self._start(*command, istream=istream))
+
+    def _start(self, *command: str, istream: object = None) -> Any:
         import git
 
         try:
-            out = self._git.execute(["git", *command], stdout_as_string=False, strip_newline_in_stdout=False, **options)  # type: ignore[call-overload]
-        except git.GitCommandError as error:
-            raise _not_readable(self.path, str(error.stderr)) from None
+            return self._git.execute(["git", *command], as_process=True, istream=istream)  # type: ignore[call-overload]
+        except git.GitCommandNotFound:
+            raise RepositoryError("git is not installed, or not on PATH; install git 2.30 or newer") from None
+
+    def _finish(self, process: Any, *, strict: bool = True) -> bytes:
+        out, err = process.proc.communicate()
+        if process.proc.returncode and strict:
+            raise _not_readable(self.path, err.decode("utf-8", "replace"))
         return bytes(out)
+
+
+def _logged(out: bytes) -> list[tuple[str, datetime, str, tuple[str, ...]]]:
+    parts = out.split(b"\0")
+    rows = []
+    for at in range(0, len(parts) - 4, 5):
+        sha, when, subject, body = parts[at : at + 4]
+        ids = tuple(dict.fromkeys(m.decode() for m in TRAILER.findall(body)))
+        if ids:
+            rows.append((sha.decode().strip(), datetime.fromisoformat(when.decode()), subject.decode("utf-8", "replace"), ids))
+    return rows
 
 
 def _widen(pipe: int) -> None:

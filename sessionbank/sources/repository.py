@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -70,8 +70,12 @@ class Repository:
         """The bytes of each object, in the order asked."""
         return self._git.blobs(oids)
 
-    def commits(self, refs: dict[str, str]) -> list[Commit]:
-        """Code commits that name checkpoints."""
+    def sizes(self, oids: Iterable[str]) -> Callable[[], dict[str, int | None]]:
+        """Starts to ask for the size of each object; None for one that this clone lacks."""
+        return self._git.sizes(oids)
+
+    def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]:
+        """Starts to look for code commits that name checkpoints; the function given back waits for them."""
         return self._git.commits(refs)
 
     def commit_id(self, name: str) -> str | None:

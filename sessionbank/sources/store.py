@@ -15,6 +15,8 @@ from sessionbank.sources import metadata as meta
 from sessionbank.sources.entire import LAYOUTS, StoredCheckpoint, StoredDir, TreeReader, checkpoint_refs
 from sessionbank.sources.git import GitReader
 
+Content = dict[str, object] | str  # a metadata file's object, or why there is none
+Read = tuple[dict[str, Content], dict[str, int | None]]  # metadata by object id, sizes of transcripts
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -39,6 +41,7 @@ class Store:
     refs: list[tuple[str, str, str, str | None]] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
+    prompts: dict[str, str] = field(default_factory=dict)  # object id of a prompt.txt -> its text
 
     @property
     def records(self) -> list[SessionRecord]:
@@ -64,43 +67,52 @@ def read_store(git: GitReader, refs: dict[str, str], branch: str | None = None) 
         trees.add(layout, ref, commit, git.tree(commit), own_id)
     stored = trees.finish()
     problems = trees.problems
-    wanted = [o for c in stored for o in (c.metadata, *(d.metadata for d in c.dirs.values())) if o]
-    contents: dict[str, dict[str, object] | str] = {}
-    for oid, data in git.blobs(dict.fromkeys(wanted)):
-        contents[oid] = meta.decode(data)
-    checkpoints = [_checkpoint(c, contents, problems) for c in stored]
-    return Store(found, _once(checkpoints, problems), problems)
+    directories = [d for c in stored for d in c.dirs.values()]
+    sizes = git.sizes(oid for d in directories for oid in d.transcript()[1])  # git answers while we read on
+    wanted = dict.fromkeys(o for c in stored for o in (c.metadata, *(d.metadata for d in c.dirs.values())) if o)
+    prompts = dict.fromkeys(d.prompt for d in directories if d.prompt and d.prompt not in wanted)
+    contents: dict[str, Content] = {}
+    texts: dict[str, str] = {}
+    for oid, data in git.blobs([*wanted, *prompts]):
+        if oid in wanted:
+            contents[oid] = meta.decode(data)
+        elif data is not None:
+            texts[oid] = data.decode("utf-8", "replace")
+    known = sizes()
+    checkpoints = [_checkpoint(c, (contents, known), problems) for c in stored]
+    return Store(found, _once(checkpoints, problems), problems, texts)
 
 
 def _checkpoint(
-    stored: StoredCheckpoint, contents: dict[str, dict[str, object] | str], problems: list[Diagnostic]
+    stored: StoredCheckpoint, read: Read, problems: list[Diagnostic]
 ) -> Checkpoint:
     root = None
     if stored.metadata is None:
         _tell(problems, "no_root_metadata", "the checkpoint has no metadata.json of its own", stored.checkpoint_id, stored.root)
     else:
-        value = contents[stored.metadata]
+        value = read[0][stored.metadata]
         if isinstance(value, str):
             path = f"{stored.root}/metadata.json".lstrip("/")
             _tell(problems, "metadata_unreadable", f"root metadata could not be read: {value}", stored.checkpoint_id, path, "warning")
         else:
             root = meta.root(value)
-    records = [_record(d, contents, problems) for _, d in sorted(stored.dirs.items())]
+    records = [_record(d, read, problems) for _, d in sorted(stored.dirs.items())]
     return Checkpoint(
         stored.checkpoint_id, stored.layout, stored.ref, stored.commit, stored.root, root, tuple(records), stored.tasks
     )
 
 
 def _record(
-    stored: StoredDir, contents: dict[str, dict[str, object] | str], problems: list[Diagnostic]
+    stored: StoredDir, read: Read, problems: list[Diagnostic]
 ) -> SessionRecord:
     path = f"{stored.path}/metadata.json"
-    value = contents[stored.metadata] if stored.metadata else "there is no metadata.json"
+    value = read[0][stored.metadata] if stored.metadata else "there is no metadata.json"
     if isinstance(value, str):
         _tell(problems, "metadata_unreadable", f"session metadata could not be read: {value}", stored.checkpoint_id, path, "warning")
         value = {}
     raw_id = meta.text(value.get("session_id"))
     name, blobs = stored.transcript()
+    sizes = [read[1].get(oid) for oid in blobs]
     offset, identifier = meta.start(value)
     if stored.layout == "v2" and name == "raw_transcript":
         offset = None  # v2 counts lines of the compact transcript, which says nothing about this file
@@ -127,7 +139,8 @@ def _record(
         strategy=meta.text(value.get("strategy")),
         cli_version=meta.text(value.get("cli_version")),
         agent_label=meta.text(value.get("agent")),
-        transcript_state="present" if blobs else "absent",
+        transcript_state=_transcript_state(sizes),
+        transcript_bytes=sum(s for s in sizes if s) + len(sizes) - 1 if sizes and None not in sizes else None,
         transcript_blobs=blobs,
         transcript_name=name,
         start_offset=offset,
@@ -145,6 +158,14 @@ def _record(
         model_label=meta.text(value.get("model")),
         extra=meta.extra(value, too_long),
     )
+
+
+def _transcript_state(sizes: list[int | None]) -> str:
+    if not sizes:
+        return "absent"
+    if None in sizes:
+        return "missing_blob"
+    return "present" if any(sizes) else "empty"
 
 
 def _once(checkpoints: Iterable[Checkpoint], problems: list[Diagnostic]) -> list[Checkpoint]:

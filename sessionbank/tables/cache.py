@@ -97,17 +97,20 @@ class Cache:
                 if path.name not in alive and path.stat().st_mtime < old:
                     shutil.rmtree(path)
 
-    def add(self, tables: dict[str, pa.Table]) -> str:
-        """Writes a segment; gives its name."""
+    @staticmethod
+    def new_name() -> str:
+        """A name for a segment, for `add`."""
+        return f"seg-{uuid.uuid4().hex}"
+
+    def add(self, name: str, tables: dict[str, pa.Table]) -> None:
+        """Writes a segment; `write` must name it in a manifest within the hour."""
         import pyarrow as pa
 
-        name = f"seg-{uuid.uuid4().hex}"
         target = self.folder / name
         target.mkdir(parents=True)
         for table, rows in tables.items():
             with pa.OSFile(str(target / f"{table}.arrow"), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
                 writer.write_table(rows)
-        return name
 
     def table(self, segment: str, name: str) -> pa.Table:
         """A table of a segment, memory-mapped."""

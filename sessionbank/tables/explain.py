@@ -78,9 +78,9 @@ def _messages(state: State, ids: frozenset[str] | None) -> pd.DataFrame:
 
 
 def _usage_lines(state: State, ids: frozenset[str] | None) -> pd.DataFrame:
-    lines = _read(state, ids, "usage_lines", ["session_id", "seq", "call", *_CLASSES, "is_kept"])
+    lines = _read(state, ids, "usage_lines", ["session_id", "seq", "call", *_CLASSES, "is_subagent", "is_kept"])
     lines = lines[lines["is_kept"].notna()]
-    facts = _messages(state, ids)[["session_id", "seq", "agent_id", "is_subagent", "stored_copies"]]
+    facts = _messages(state, ids)[["session_id", "seq", "agent_id", "stored_copies"]]
     calls = _read(state, ids, "token_usage", ["session_id", "message_id", "agent_id", "inherited_from"])
     lines = lines.merge(facts, on=["session_id", "seq"], how="left")
     lines["agent_id"], calls["agent_id"] = lines["agent_id"].fillna(""), calls["agent_id"].fillna("")

@@ -181,5 +181,5 @@ def _behind(rows: SessionRows, line: UsageRow, chain: int, at: int, is_kept: boo
     """A line with usage, as `reconcile` and `explain` need it; `is_kept` is missing for a repeat in a later chain."""
     return (
         rows.session_id, line.seq, line.call, line.input_tokens, line.cache_creation_tokens, line.cache_read_tokens,
-        line.output_tokens, chain, at, is_kept,
+        line.output_tokens, rows.messages[line.seq].is_subagent, chain, at, is_kept,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ class Loader:
         self._blobs = blobs
         self._cache = cache
         self._progress = progress or (lambda done, total: None)
+        self._writes: list[Future[None]] = []
 
     def load(self, sessions: Mapping[str, list[SessionRecord]], fingerprint: str) -> disk.Manifest:
         """Brings the cache up to `sessions` (id -> records in stored order, in table order) and gives its manifest."""
@@ -77,22 +79,28 @@ class Loader:
         batch = Batch()
         wanted = [oid for records in sessions.values() for r in records for oid in _objects(r)]
         stream = self._blobs(wanted)
-        for done, (sid, records) in enumerate(sessions.items()):
-            inherited = copies.get(sid, {})
-            _add(batch, sid, records, stream, inherited)
-            if batch.size >= FLUSH_BYTES:
-                self._flush(batch, signatures, copies, built)
-                batch = Batch()
-            self._progress(done + 1, len(sessions))
-        _exhaust(stream)
-        if batch.ranges:
-            self._flush(batch, signatures, copies, built)
+        # Hashes are worked out, and finished batches written, while lines are decoded.
+        with ThreadPoolExecutor(1, "hashing") as hashing, ThreadPoolExecutor(1, "writing") as writing:
+            for done, (sid, records) in enumerate(sessions.items()):
+                _add(batch, (sid, records), stream, inherited=copies.get(sid, {}), hashing=hashing)
+                if batch.size >= FLUSH_BYTES:
+                    self._flush(writing, batch, signatures, copies, built)
+                    batch = Batch()
+                self._progress(done + 1, len(sessions))
+            _exhaust(stream)
+            if batch.ranges:
+                self._flush(writing, batch, signatures, copies, built)
+            while self._writes:
+                self._writes.pop().result()
         return built
 
     def _flush(
-        self, batch: Batch, signatures: Mapping[str, str], copies: Mapping[str, Mapping[str, str]], built: dict[str, disk.Kept]
+        self, writing: ThreadPoolExecutor, batch: Batch, signatures: Mapping[str, str], copies: Mapping[str, Mapping[str, str]], built: dict[str, disk.Kept]
     ) -> None:
-        segment = self._cache.add(batch.tables())
+        segment = self._cache.new_name()
+        self._writes.append(writing.submit(self._cache.add, segment, batch.tables()))
+        while len(self._writes) > 1:  # at most one batch waits in memory
+            self._writes.pop(0).result()
         for where in batch.ranges:
             sid = where.session_id
             built[sid] = disk.Kept(segment, signatures[sid], _owners(copies.get(sid, {})), where.rows)
@@ -118,11 +126,13 @@ def _exhaust(stream: Iterator[tuple[str, bytes | None]]) -> None:
 
 
 def _add(
-    batch: Batch, sid: str, records: list[SessionRecord], stream: Iterator[tuple[str, bytes | None]], inherited: Mapping[str, str]
-) -> None:
+    batch: Batch, session: tuple[str, list[SessionRecord]], stream: Iterator[tuple[str, bytes | None]], *,
+    inherited: Mapping[str, str], hashing: ThreadPoolExecutor,
+) -> None:  # fmt: skip
+    sid, records = session
     rows = SessionRows(sid)
     union = SessionUnion(rows.problem)
-    states: list[tuple[SessionRecord, str, str | None]] = []
+    states: list[tuple[SessionRecord, str, Future[str] | None]] = []
     size = 0
     for record in records:
         parts = [next(stream)[1] for _ in _objects(record)]
@@ -132,13 +142,10 @@ def _add(
             continue
         if len(chunks) < len(parts):
             _tell(rows, record, "missing_blob", "the transcript, or a part of it, is not in this clone or is damaged", "warning")
-        if not any(c.strip() for c in chunks):
+        if all(not c or c.isspace() for c in chunks):
             states.append((record, "missing_blob" if len(chunks) < len(parts) else "empty", None))
             continue
-        hash_state = _hash_state(stated, chunks)
-        if hash_state == "mismatch":
-            _tell(rows, record, "hash_mismatch", "content_hash.txt is of other bytes (before 2026-02-08: of those before redaction)", "info")
-        states.append((record, "present", hash_state))
+        states.append((record, "present", hashing.submit(_hash_state, stated, chunks)))
         size += union.add(record, chunks)
     entries = union.entries()
     rows.repeats = union.repeats
@@ -151,7 +158,11 @@ def _add(
             agent = "unknown"
     shots = {id(s.record): s for s in union.snapshots}
     snapshots = []
-    for record, state, hash_state in states:
+    for record, state, hashed in states:
+        hash_state = hashed.result() if hashed else None
+        if hash_state == "mismatch":
+            text = "content_hash.txt is of other bytes (before 2026-02-08: of those before redaction)"
+            _tell(rows, record, "hash_mismatch", text, "info")
         s = shots.get(id(record))
         known = (s.chain, s.lines, s.size, s.format, s.agent) if s else (None,) * 5
         snapshots.append(

@@ -1,13 +1,13 @@
 """What API calls cost, by genai-prices: offline, at the price of the call's date.
 
-Rates are resolved once a model and day, and whole columns multiplied; models with tiers are priced call by call. A
+Rates are resolved once a price, and whole columns multiplied; where a price has tiers, each call by its own size. A
 model without a known price costs nothing known: missing, never zero.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +19,50 @@ _CLASSES = ("input", "cache_creation", "cache_creation_1h", "cache_read", "outpu
 _MILLION = 1_000_000
 
 
-@lru_cache(maxsize=4096)
-def _rates(model: str, day: date) -> tuple[float, ...] | str | None:
-    """USD a token for each of `_CLASSES`; the name to price by where the model has tiers; None without a price."""
-    from genai_prices.types import TieredPrices
+@lru_cache(maxsize=1024)
+def _model(name: str) -> Any:
+    """The price list's model for a recorded name, or None."""
+    from genai_prices import Usage, calc_price
 
-    for name in _names(model):
+    for candidate in _names(name):
         try:
-            plain = _priced(name, day, {"input_tokens": _MILLION})
+            return calc_price(Usage(input_tokens=1), model_ref=candidate).model
         except (LookupError, ValueError):
             continue
-        if any(isinstance(v, TieredPrices) for v in vars(plain.model_price).values()):
-            return name
-        parts = ({"input_tokens": _MILLION}, {"input_tokens": _MILLION, "cache_write_tokens": _MILLION},
-                 {"input_tokens": _MILLION, "cache_write_tokens": _MILLION, "cache_write_1h_tokens": _MILLION},
-                 {"input_tokens": _MILLION, "cache_read_tokens": _MILLION}, {"output_tokens": _MILLION})  # fmt: skip
-        return tuple(float(_priced(name, day, p).total_price) / _MILLION for p in parts)
     return None
+
+
+_BANDS: dict[int, tuple[Any, list[tuple[int, tuple[float, ...]]]]] = {}  # id of a price -> the price, its bands
+
+
+def _bands(price: Any) -> list[tuple[int, tuple[float, ...]]]:
+    """USD a token for each of `_CLASSES`, by the size of the call: (more input tokens than, rates), smallest first.
+
+    Most prices have one band. In a tiered one the call's whole input, cache included, decides for all its tokens.
+    """
+    from genai_prices.types import ModelPrice, TieredPrices
+
+    if id(price) not in _BANDS:
+        stated = {k: v for k, v in vars(price).items() if v is not None}
+        tiered = [v for v in stated.values() if isinstance(v, TieredPrices)]
+        starts = sorted({t.start for v in tiered for t in v.tiers})
+        found = []
+        for start in (-1, *starts):
+            flat = {k: _at(v, start) if isinstance(v, TieredPrices) else v for k, v in stated.items()}
+            found.append((start, _rates(ModelPrice(**flat))))
+        _BANDS[id(price)] = (price, found)
+    return _BANDS[id(price)][1]
+
+
+def _at(tiers: Any, start: int) -> Any:
+    return next((t.price for t in reversed(tiers.tiers) if start >= t.start), tiers.base)
+
+
+def _rates(price: Any) -> tuple[float, ...]:
+    parts = ({"input_tokens": _MILLION}, {"input_tokens": _MILLION, "cache_write_tokens": _MILLION},
+             {"input_tokens": _MILLION, "cache_write_tokens": _MILLION, "cache_write_1h_tokens": _MILLION},
+             {"input_tokens": _MILLION, "cache_read_tokens": _MILLION}, {"output_tokens": _MILLION})  # fmt: skip
+    return tuple(_usd(price, p) / _MILLION for p in parts)
 
 
 def _names(model: str) -> list[str]:
@@ -45,10 +72,10 @@ def _names(model: str) -> list[str]:
     return list(dict.fromkeys(n for n in (model, bare, tail, tail.replace(".", "-")) if n))
 
 
-def _priced(model: str, day: date, counts: dict[str, int]) -> Any:
-    from genai_prices import Usage, calc_price
+def _usd(price: Any, counts: dict[str, int]) -> float:
+    from genai_prices import Usage
 
-    return calc_price(Usage(**counts), model_ref=model, genai_request_timestamp=datetime(day.year, day.month, day.day))
+    return float(price.calc_price(Usage(**counts))["total_price"])
 
 
 def version() -> str:
@@ -76,32 +103,21 @@ def costs(usage: pa.Table) -> np.ndarray[Any, Any]:
     rows = np.flatnonzero(known)
     names = models.dictionary.to_pylist()
     for at, (code, day) in enumerate(pairs):
+        model = _model(names[int(code)])
+        if model is None:
+            continue
         here = rows[which.reshape(-1) == at]
-        day_ = date(1970, 1, 1).fromordinal(719163 + int(day))
-        rate = _rates(names[int(code)], day_)
-        if rate is None:
-            continue
-        if isinstance(rate, str):
-            for row in here:
-                found[row] = _one(rate, day_, {c: int(v[row]) for c, v in counts.items()})
-            continue
-        short = counts["cache_creation"][here] - counts["cache_creation_1h"][here]
-        found[here] = (
-            counts["input"][here] * rate[0] + np.maximum(short, 0) * rate[1] + counts["cache_creation_1h"][here] * rate[2]
-            + counts["cache_read"][here] * rate[3] + counts["output"][here] * rate[4]
-        )  # fmt: skip
+        price = model.get_prices(datetime.fromtimestamp(int(day) * 86_400, UTC))
+        short = np.maximum(counts["cache_creation"][here] - counts["cache_creation_1h"][here], 0)
+        hour = np.minimum(counts["cache_creation_1h"][here], counts["cache_creation"][here])
+        size = counts["input"][here] + counts["cache_creation"][here] + counts["cache_read"][here]
+        for start, rate in _bands(price):
+            usd = (
+                counts["input"][here] * rate[0] + short * rate[1] + hour * rate[2] + counts["cache_read"][here] * rate[3]
+                + counts["output"][here] * rate[4]
+            )  # fmt: skip
+            found[here] = np.where(size > start, usd, found[here])
     return found
-
-
-def _one(name: str, day: date, counts: dict[str, int]) -> float:
-    whole = {
-        "input_tokens": counts["input"] + counts["cache_creation"] + counts["cache_read"],  # theirs includes cache
-        "cache_write_tokens": counts["cache_creation"],
-        "cache_write_1h_tokens": min(counts["cache_creation_1h"], counts["cache_creation"]),
-        "cache_read_tokens": counts["cache_read"],
-        "output_tokens": counts["output"],
-    }
-    return float(_priced(name, day, {k: v for k, v in whole.items() if v}).total_price)
 
 
 def _filled(table: pa.Table, column: str) -> np.ndarray[Any, Any]:

@@ -94,15 +94,16 @@ def _stored(record: SessionRecord) -> tuple[int | None, ...] | None:
 
 def _lines(state: State) -> dict[tuple[str, int], list[_Line]]:
     """Lines with usage of the main agent, by session and chain, in file order."""
-    messages = state.spoken("messages").select(["session_id", "seq", "is_subagent"]).to_pydict()
-    pairs = zip(messages["session_id"], messages["seq"], messages["is_subagent"], strict=True)
-    nested = {(s, q) for s, q, sub in pairs if sub}
-    columns = ["session_id", "seq", "chain", "line", "call", "input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens"]
-    table = state.spoken("usage_lines").select(columns).to_pydict()
+    import pyarrow.compute as pc
+
+    columns = ["session_id", "chain", "line", "call", "input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens"]
+    table = state.spoken("usage_lines")
+    main = table.filter(pc.invert(table["is_subagent"])).select(columns).to_pydict()
     found: dict[tuple[str, int], list[_Line]] = defaultdict(list)
-    for s, q, chain, line, call, a, b, c, d in zip(*(table[k] for k in columns), strict=True):
-        if (s, q) not in nested:
-            found[s, chain].append((line, call, a or 0, b or 0, c or 0, d or 0))
+    for sid, chain, *rest in zip(*(main[k] for k in columns), strict=True):
+        line, call, *tokens = rest
+        a, b, c, d = (t or 0 for t in tokens)
+        found[sid, chain].append((line, call, a, b, c, d))
     for rows in found.values():
         rows.sort(key=lambda x: x[0])
     return found

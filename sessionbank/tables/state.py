@@ -7,7 +7,7 @@ source's business, what is kept between runs the cache's.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -35,7 +35,7 @@ class Source(Protocol):
     def fingerprint(self, refs: dict[str, str]) -> str: ...
     def store(self, refs: dict[str, str]) -> Store: ...
     def blobs(self, oids: Iterable[str]) -> Any: ...
-    def commits(self, refs: dict[str, str]) -> list[Commit]: ...
+    def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]: ...
 
 
 class State:
@@ -54,6 +54,7 @@ class State:
     @cached_property
     def store(self) -> Store:
         """Checkpoints and records."""
+        self._commits = self.source.commits(self.refs)  # git searches meanwhile
         return self.source.store(self.refs)
 
     @cached_property
@@ -67,7 +68,8 @@ class State:
     @cached_property
     def commit_rows(self) -> list[tuple[Any, ...]]:
         """Rows of the commits table."""
-        return stored.commit_rows(self.source.commits(self.refs), {c.checkpoint_id for c in self.store.checkpoints})
+        known = {c.checkpoint_id for c in self.store.checkpoints}
+        return stored.commit_rows(self._commits(), known)
 
     # -- what transcripts tell ---------------------------------------------------------------------------------
 
@@ -144,13 +146,9 @@ class State:
         if read is None:
             read = self.is_read or len(self.store.records) <= READ_AT_ONCE
         shown = self.snapshots if read else {}
-        known = {k: (s["agent"], s["format"], s["state"], s["bytes"], s["hash_state"]) for k, s in shown.items()}
-        rows = stored.record_rows(self.store.records, self._prompts(), known, stored.linked(self.commit_rows))
+        known = {k: (s["agent"], s["format"], s["state"], s["hash_state"]) for k, s in shown.items()}
+        rows = stored.record_rows(self.store.records, self.store.prompts, known, stored.linked(self.commit_rows))
         return schema.arrow_table("records", rows)
-
-    def _prompts(self) -> Mapping[str, str]:
-        wanted = dict.fromkeys(r.prompt_blob for r in self.store.records if r.prompt_blob)
-        return {oid: data.decode("utf-8", "replace") for oid, data in self.source.blobs(wanted) if data is not None}
 
     def _sessions(self) -> list[tuple[Any, ...]]:
         states = {k: s["state"] for k, s in self.snapshots.items()}

@@ -70,11 +70,11 @@ def record_rows(
     """One row a record.
 
     `prompts` maps the object id of a prompt.txt to its text. `read` maps (checkpoint, directory, session) to what its
-    transcript showed: agent, format, state, bytes, hash state.
+    transcript showed: agent, format, state, hash state.
     """
     rows = []
     for r in records:
-        agent, form, state, size, hash_state = read.get((r.checkpoint_id, r.session_index, r.session_id), (None,) * 5)
+        agent, form, state, hash_state = read.get((r.checkpoint_id, r.session_index, r.session_id), (None,) * 4)
         usage = r.stored_usage
         stated = (
             (usage.input_tokens, usage.cache_creation_tokens, usage.cache_read_tokens, usage.output_tokens, usage.api_call_count)
@@ -83,7 +83,7 @@ def record_rows(
         )
         rows.append((
             r.checkpoint_id, r.session_index, r.session_id, r.raw_session_id, r.layout, r.agent_label, agent, form,
-            r.created_at, r.branch, r.strategy, r.cli_version, state or r.transcript_state, size, r.transcript_name,
+            r.created_at, r.branch, r.strategy, r.cli_version, state or r.transcript_state, r.transcript_bytes, r.transcript_name,
             r.start_offset, hash_state, *stated, r.summary is not None, r.is_task, r.tool_use_id,
             prompts.get(r.prompt_blob or ""), r.path, r.model_label, r.extra, r.ref, r.storage_commit_sha,
             commits.get(r.checkpoint_id),

@@ -8,7 +8,7 @@ checkpoint: the one whose window holds it. Bytes are handed in; rows are made in
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ import orjson
 
 from sessionbank.records import SessionRecord
 from sessionbank.transcripts.jsonl import Stored
-from sessionbank.transcripts.rows import Entry, Format, Place
+from sessionbank.transcripts.rows import Entry, Format, Place, as_json
 from sessionbank.transcripts.sniff import sniff
 
 Report = Callable[..., None]  # severity, code, message, line, place
@@ -43,7 +43,6 @@ class Chain:
     number: int
     format: Format
     longest: bytes
-    longest_lines: int
     snapshots: list[Snapshot] = field(default_factory=list)
 
 
@@ -57,6 +56,7 @@ class SessionUnion:
         self._report = report
         self._chain: Chain | None = None
         self._chains = 0
+        self._is_last = False  # no further transcript will come
         self._entries: list[Entry] = []
         self._keys: list[tuple[float, int, int]] = []
         self._index: dict[Any, int] = {}
@@ -69,17 +69,12 @@ class SessionUnion:
             starts.append(starts[-1] + chunk.count(b"\n") + 1)
         chain = self._chain
         if chain is not None and data.startswith(chain.longest):
-            before = chain.longest_lines - (not chain.longest.endswith(b"\n"))
-            lines = before + data.count(b"\n", len(chain.longest)) + (not data.endswith(b"\n"))
-            chain.longest, chain.longest_lines = data, lines
-        elif chain is not None and chain.longest.startswith(data):
-            lines = _line_count(data)
-        else:
+            chain.longest = data
+        elif chain is None or not chain.longest.startswith(data):
             self._close()
-            lines = _line_count(data)
-            chain = self._chain = Chain(self._chains, sniff(data), data, lines)
+            chain = self._chain = Chain(self._chains, sniff(data), data)
             self._chains += 1
-        shot = Snapshot(record, len(data), lines, chain.number, chain.format.name, chain.format.agent, tuple(starts))
+        shot = Snapshot(record, len(data), 0, chain.number, chain.format.name, chain.format.agent, tuple(starts))
         before = max((s.size for s in chain.snapshots), default=0)
         chain.snapshots.append(shot)
         self.snapshots.append(shot)
@@ -87,6 +82,7 @@ class SessionUnion:
 
     def entries(self) -> list[Entry]:
         """All stored records of the session, each once, in file order."""
+        self._is_last = True
         self._close()
         if self._chains > 1 and any(a > b for a, b in zip(self._keys, self._keys[1:], strict=False)):
             order = sorted(range(len(self._entries)), key=self._keys.__getitem__)
@@ -102,22 +98,27 @@ class SessionUnion:
         first = Place(chain.snapshots[0].record.checkpoint_id, chain.snapshots[0].record.session_index, None, 0)
         spans: list[tuple[int, Place]] = []
 
-        def problem(severity: str, code: str, message: str, line: int | None = None) -> None:
-            place = _place_of(spans, line) if spans and line is not None else first
-            self._report(severity, code, message, line, place)
+        early: list[tuple[str, str, str, int | None]] = []  # told while splitting, before places are known
 
-        if not chain.format.is_document:
-            spans = _spans(chain.snapshots)
+        def problem(severity: str, code: str, message: str, line: int | None = None) -> None:
+            early.append((severity, code, message, line))
+
         split = chain.format.split(chain.longest, problem)
-        if chain.format.is_document:
-            for shot in chain.snapshots:
-                shot.lines = len(split)
-            spans = _spans(chain.snapshots)
+        for shot in chain.snapshots:
+            shot.lines = len(split) if chain.format.is_document else _lines_of(split, shot.size)
+        spans.extend(_spans(chain.snapshots))
+        for told in early:
+            self._report(*told[:4], _place_of(spans, told[3]) if told[3] is not None else first)
         self._merge(chain, split, spans)
 
     def _merge(self, chain: Chain, split: list[Stored], spans: list[tuple[int, Place]]) -> None:
         entries, keys, number = self._entries, self._keys, chain.number
         bounds = [s[0] for s in spans]
+        if self._is_last and not number:
+            named = [s[0] for s in split if s[0] is not None]
+            if len(set(named)) == len(named):  # one chain, no line twice: nothing to join
+                self._entries = _placed(split, spans)
+                return
         at, place = 0, spans[0][1]
         limit = bounds[1] if len(bounds) > 1 else 1 << 62
         identities = self._identities(chain, split)
@@ -167,14 +168,33 @@ class SessionUnion:
         return found
 
 
-def _line_count(data: bytes) -> int:
-    return data.count(b"\n") + (not data.endswith(b"\n"))
+def _placed(split: list[Stored], spans: list[tuple[int, Place]]) -> list[Entry]:
+    if len(spans) == 1:
+        place = spans[0][1]
+        return [(value, line, offset, place) for _, value, line, offset in split]
+    found: list[Entry] = []
+    ends = [s[0] for s in spans[1:]]
+    begin = 0
+    for (_, place), end in zip(spans, [*ends, 1 << 62], strict=True):
+        stop = bisect_left(split, end, lo=begin, key=lambda s: s[2])
+        found += [(value, line, offset, place) for _, value, line, offset in split[begin:stop]]
+        begin = stop
+    return found
+
+
+def _lines_of(split: list[Stored], size: int) -> int:
+    """How many lines a snapshot of that many bytes has, told by where the lines of its chain's longest file begin."""
+    at = bisect_left(split, size, key=lambda s: s[3])
+    return split[at - 1][2] + 1 if at else 0
 
 
 def _content(data: bytes, value: Any, offset: int) -> int:
     """What identifies a record without an id: its bytes (of a document's message, its JSON)."""
     if offset < 0:
-        return hash(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+        try:
+            return hash(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+        except TypeError:  # deeper than orjson writes
+            return hash(as_json(value))
     end = data.find(b"\n", offset)
     return hash(data[offset : end if end >= 0 else len(data)].rstrip(b"\r"))
 

@@ -52,6 +52,7 @@ class _Reader:
     def __init__(self, rows: SessionRows) -> None:
         self.rows = rows
         self.nested: set[str] = set()  # ids of subagents' messages already taken from a progress line
+        self.progress_extra: dict[str, str] = {}  # kind of progress -> what is kept of it
         self.tools: dict[str, str] = {}  # call id -> tool name
         self.calls: dict[str, str] = {}  # message id -> the call it stands for now (gateways reuse ids)
         self.inputs: dict[str, tuple[Any, ...]] = {}  # call -> its input-side usage
@@ -118,7 +119,7 @@ class _Reader:
         agent = string(value.get("agentId"))
         if agent is not None:
             return agent, self.spawned.get(agent)
-        parent = self.chains.get(value.get("parentUuid") or "")
+        parent = self.chains.get(string(value.get("parentUuid")) or "")
         if parent is None:
             message = value.get("message")
             asked = joined(message.get("content")) if isinstance(message, dict) else None
@@ -134,7 +135,10 @@ class _Reader:
         value = entry[0]
         data = value.get("data")
         what = data.get("type") if type(data) is dict else None
-        self.add(value, value, entry, "progress", "progress", None, extra=f'{{"data":{{"type":{as_json(what)}}}}}' if type(what) is str else None)
+        extra = self.progress_extra.get(what) if type(what) is str else None
+        if extra is None and type(what) is str:
+            extra = self.progress_extra[what] = as_json({"data": {"type": what}}) or ""
+        self.add(value, value, entry, "progress", "progress", None, extra=extra)
         if what != "agent_progress":
             return
         nested = data.get("message")
@@ -192,7 +196,7 @@ class _Reader:
             if kind == "tool_use":
                 call_id, name, given = string(block.get("id")), string(block.get("name")) or "unknown", block.get("input")
                 self.rows.uses.append(UseRow(seq, call_id, name, given, message_id))
-                add(BlockRow(seq, at, "tool_use", as_json(given), call_id))
+                add(_new(BlockRow, (seq, at, "tool_use", as_json(given), call_id, None, None, False)))
                 if call_id is not None:
                     self.tools[call_id] = name
                     if name in SPAWN_TOOLS and type(given) is dict and type(given.get("prompt")) is str:
@@ -201,10 +205,10 @@ class _Reader:
                 text = block.get("text")
                 if type(text) is str:
                     texts.append(text)
-                add(BlockRow(seq, at, "text", text if type(text) is str else None))
+                add(_new(BlockRow, (seq, at, "text", text if type(text) is str else None, None, None, None, False)))
             elif kind == "thinking":
                 text = string(block.get("thinking"))
-                add(BlockRow(seq, at, "thinking", text, is_redacted=text is None))
+                add(_new(BlockRow, (seq, at, "thinking", text, None, None, None, text is None)))
             elif kind == "redacted_thinking":
                 add(BlockRow(seq, at, "thinking", None, is_redacted=True))
             elif kind == "image":
@@ -251,11 +255,15 @@ class _Reader:
     def usage(self, usage: dict[str, Any], message: dict[str, Any], seq: int, call: str) -> None:
         split = usage.get("cache_creation")
         hour = number(split.get("ephemeral_1h_input_tokens")) if type(split) is dict else None
+        get = usage.get
         self.rows.usage.append(
-            UsageRow(
-                seq, call, number(usage.get("input_tokens")), number(usage.get("cache_creation_input_tokens")), hour,
-                number(usage.get("cache_read_input_tokens")), number(usage.get("output_tokens")), None,
-                message.get("stop_reason") is not None,
+            _new(
+                UsageRow,
+                (
+                    seq, call, number(get("input_tokens")), number(get("cache_creation_input_tokens")), hour,
+                    number(get("cache_read_input_tokens")), number(get("output_tokens")), None,
+                    message.get("stop_reason") is not None,
+                ),
             )
         )  # fmt: skip
 
@@ -303,8 +311,8 @@ class _Reader:
             self.spawned.setdefault(data["agentId"], call_id)
         status = result_status(flag, text, data)
         kept = data if data is not None and tool not in _PLAIN_TOOLS and type(data) is not str else None
-        self.rows.results.append(ResultRow(at[0], call_id, text, flag, status, kept))
-        self.rows.blocks.append(BlockRow(at[0], at[1], "tool_result", text, call_id))
+        self.rows.results.append(_new(ResultRow, (at[0], call_id, text, flag, status, kept, None)))
+        self.rows.blocks.append(_new(BlockRow, (at[0], at[1], "tool_result", text, call_id, None, None, False)))
         if type(content) is list:
             for number_, part in enumerate(p for p in content if type(p) is dict and p.get("type") == "image"):
                 self.rows.blocks.append(_image(part, at[0], at[1] + 1000 * (number_ + 1), call_id))

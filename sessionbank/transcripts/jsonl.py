@@ -24,21 +24,26 @@ def lines(data: bytes, problem: Problem, *, id_key: str) -> list[Stored]:
     """The objects of a JSONL transcript, in file order, each with its physical line and byte offset."""
     found: list[Stored] = []
     keep = found.append
-    loads = orjson.loads
-    offset = 0
-    if data.startswith(_BOM):
-        data, offset = data[3:], 3
-    for number, line in enumerate(data.split(b"\n")):
+    loads, find = orjson.loads, data.find
+    view = memoryview(data)  # a slice of it is no copy: lines may be megabytes long
+    offset = 3 if data.startswith(_BOM) else 0
+    end, size, number = offset - 1, len(data), 0
+    while end < size:
+        offset = end + 1
+        end = find(b"\n", offset)
+        if end < 0:
+            end = size
         try:
-            value = loads(line)
+            value = loads(view[offset:end])
             identity = value.get(id_key)
             keep((identity if type(identity) is str and identity else None, value, number, offset))
         except (orjson.JSONDecodeError, AttributeError):
+            line = data[offset:end]
             if line and not line.isspace():
                 for value in _repaired(line, number, problem):
                     identity = value.get(id_key)
                     keep((identity if type(identity) is str and identity else None, value, number, offset))
-        offset += len(line) + 1
+        number += 1
     return found
 
 
@@ -57,7 +62,11 @@ def head(data: bytes, limit: int = 8) -> list[dict[str, Any]]:
     for _ in range(64):
         end = data.find(b"\n", at)
         line = data[at : end if end >= 0 else len(data)]
-        found += [v for v in _repaired(line, 0, _untold) if isinstance(v, dict)] if line.strip() else []
+        try:
+            values = [orjson.loads(line)]
+        except orjson.JSONDecodeError:
+            values = _repaired(line, 0, _untold) if line.strip() else []
+        found += [v for v in values if isinstance(v, dict)]
         if end < 0 or len(found) >= limit:
             break
         at = end + 1

@@ -6,7 +6,9 @@ transcript. Pairing uses with results and choosing a reply's usage line is `fini
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -143,16 +145,19 @@ class Format:
     read: Callable[[list[Entry], SessionRows], None]
 
 
+MOST = 2**48  # larger counts are not counts, and sums of thousands of them must fit a 64-bit column
+
+
 def string(value: Any) -> str | None:
     """The value if it is a string that says something, else None."""
     return value if type(value) is str and value else None
 
 
 def number(value: Any) -> int | None:
-    """A count from 0 that fits a 64-bit column, else None."""
+    """A count from 0 to below `MOST`, else None."""
     if type(value) is int:
-        return value if 0 <= value < 2**62 else None
-    if type(value) is float and value == value and 0 <= value < 2**53 and value == int(value):
+        return value if 0 <= value < MOST else None
+    if type(value) is float and value == value and 0 <= value < MOST and value == int(value):
         return int(value)
     return None
 
@@ -163,7 +168,9 @@ def as_json(value: Any) -> str | None:
         return None
     try:
         return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
-    except (TypeError, RecursionError):
+    except (TypeError, RecursionError):  # orjson writes 254 levels, and reads four times as many
+        with suppress(TypeError, ValueError, RecursionError):
+            return json.dumps(value, ensure_ascii=False)
         return orjson.dumps(repr(type(value))).decode()
 
 
