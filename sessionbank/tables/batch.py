@@ -20,6 +20,7 @@ from sessionbank.transcripts.rows import SessionRows
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999  # the years 1 to 9999
 TABLES = ("messages", "blocks", "tool_calls", "token_usage", "usage_lines", "snapshots", "facts", "diagnostics")
 
 
@@ -42,7 +43,7 @@ class Batch:
         self._agents: list[tuple[str | None, str | None, dict[str, int], int]] = []
 
     def add(
-        self, rows: SessionRows, snapshots: list[tuple[Any, ...]], agent: str | None, inherited: Mapping[str, str], size: int
+        self, rows: SessionRows, snapshots: list[tuple[Any, ...]], agent: str | None, *, inherited: Mapping[str, str], size: int
     ) -> None:
         """Takes a session's rows; `snapshots` are rows of the table of that name."""
         where = Range(rows.session_id)
@@ -108,9 +109,13 @@ def times(values: list[Any], kind: pa.DataType) -> pa.Array:
     import pyarrow.compute as pc
 
     try:
-        return pc.cast(pa.array(values, pa.large_string()), kind)
+        found = pc.cast(pa.array(values, pa.large_string()), kind)
     except pa.ArrowInvalid:
         return pa.array([moment(v) for v in values], kind)
+    edges = pc.min_max(found.cast(pa.int64())).as_py()
+    if edges["min"] is None or _FIRST_US <= edges["min"] <= edges["max"] <= _LAST_US:
+        return found
+    return pa.array([moment(v) for v in values], kind)  # years that Arrow knows and Python does not
 
 
 def _duration(calls: pa.Table) -> pa.Array:

@@ -7,18 +7,17 @@ first. The result of a refresh equals that of a cold load. Sources are handed in
 from __future__ import annotations
 
 import gc
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sessionbank.records import Diagnostic, SessionRecord
+from sessionbank.records import SessionRecord
 from sessionbank.tables import cache as disk
+from sessionbank.tables.assemble import add_resumed, add_session, objects
 from sessionbank.tables.batch import TABLES, Batch
 from sessionbank.tables.inherit import inherited_rows
-from sessionbank.tables.union import SessionUnion
-from sessionbank.transcripts.rows import SessionRows, as_json
+from sessionbank.tables.refresh import Plan, grown, resume
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,48 +61,55 @@ class Loader:
         signatures = {sid: signature(records) for sid, records in sessions.items()}
         kept = {sid: found[sid] for sid in sessions if sid in found and found[sid].signature == signatures[sid]}
         with _without_gc():
-            todo = [sid for sid in sessions if sid not in kept]
-            kept.update(self._build({sid: sessions[sid] for sid in todo}, signatures, {}))
+            todo = {sid: records for sid, records in sessions.items() if sid not in kept}
+            plans = grown(self._cache, {sid: found[sid] for sid in todo if sid in found}, todo) if found else {}
+            kept.update(self._build(todo, signatures, {}, plans=plans))
             manifest = disk.Manifest(fingerprint, {sid: kept[sid] for sid in sessions})
             copies = inherited_rows(self._cache, manifest)
             again = [sid for sid, k in manifest.sessions.items() if k.inherited != _owners(copies.get(sid, {}))]
             if again:
-                rebuilt = self._build({sid: sessions[sid] for sid in again}, signatures, copies)
+                rebuilt = self._build({sid: sessions[sid] for sid in again}, signatures, copies, plans={})
                 manifest.sessions.update(rebuilt)
         return manifest
 
     def _build(
-        self, sessions: Mapping[str, list[SessionRecord]], signatures: Mapping[str, str], copies: Mapping[str, Mapping[str, str]]
-    ) -> dict[str, disk.Kept]:
+        self, sessions: Mapping[str, list[SessionRecord]], signatures: Mapping[str, str],
+        copies: Mapping[str, Mapping[str, str]], *, plans: Mapping[str, Plan],
+    ) -> dict[str, disk.Kept]:  # fmt: skip
         built: dict[str, disk.Kept] = {}
         batch = Batch()
-        wanted = [oid for records in sessions.values() for r in records for oid in _objects(r)]
-        stream = self._blobs(wanted)
+        resumed = resume(plans, self._blobs)
+        fresh = {sid: records for sid, records in sessions.items() if sid not in resumed}
+        stream = self._blobs([oid for records in fresh.values() for r in records for oid in objects(r)])
+
+        def flush() -> None:
+            segment = self._cache.new_name()
+            self._writes.append(writing.submit(self._cache.add, segment, batch.tables()))
+            while len(self._writes) > 1:  # at most one batch waits in memory
+                self._writes.pop(0).result()
+            for where in batch.ranges:
+                sid = where.session_id
+                built[sid] = disk.Kept(segment, signatures[sid], _owners(copies.get(sid, {})), where.rows)
+
         # Hashes are worked out, and finished batches written, while lines are decoded.
         with ThreadPoolExecutor(1, "hashing") as hashing, ThreadPoolExecutor(1, "writing") as writing:
             for done, (sid, records) in enumerate(sessions.items()):
-                _add(batch, (sid, records), stream, inherited=copies.get(sid, {}), hashing=hashing)
+                inherited = copies.get(sid, {})
+                if sid in resumed:
+                    add_resumed(batch, sid, resumed.pop(sid), inherited=inherited, hashing=hashing)
+                else:
+                    add_session(batch, (sid, records), stream, inherited=inherited, hashing=hashing)
                 if batch.size >= FLUSH_BYTES:
-                    self._flush(writing, batch, signatures, copies, built)
+                    flush()
                     batch = Batch()
                 self._progress(done + 1, len(sessions))
-            _exhaust(stream)
+            for _ in stream:  # git is waited for
+                pass
             if batch.ranges:
-                self._flush(writing, batch, signatures, copies, built)
+                flush()
             while self._writes:
                 self._writes.pop().result()
         return built
-
-    def _flush(
-        self, writing: ThreadPoolExecutor, batch: Batch, signatures: Mapping[str, str], copies: Mapping[str, Mapping[str, str]], built: dict[str, disk.Kept]
-    ) -> None:
-        segment = self._cache.new_name()
-        self._writes.append(writing.submit(self._cache.add, segment, batch.tables()))
-        while len(self._writes) > 1:  # at most one batch waits in memory
-            self._writes.pop(0).result()
-        for where in batch.ranges:
-            sid = where.session_id
-            built[sid] = disk.Kept(segment, signatures[sid], _owners(copies.get(sid, {})), where.rows)
 
     def table(self, manifest: disk.Manifest, name: str) -> pa.Table:
         """One of `TABLES`, of all sessions of the manifest."""
@@ -114,84 +120,3 @@ class Loader:
 
 def _owners(inherited: Mapping[str, str]) -> str:
     return disk.key(sorted(inherited.items())) if inherited else ""
-
-
-def _objects(record: SessionRecord) -> tuple[str, ...]:
-    return (record.hash_blob, *record.transcript_blobs) if record.hash_blob and record.transcript_blobs else record.transcript_blobs
-
-
-def _exhaust(stream: Iterator[tuple[str, bytes | None]]) -> None:
-    for _ in stream:
-        pass
-
-
-def _add(
-    batch: Batch, session: tuple[str, list[SessionRecord]], stream: Iterator[tuple[str, bytes | None]], *,
-    inherited: Mapping[str, str], hashing: ThreadPoolExecutor,
-) -> None:  # fmt: skip
-    sid, records = session
-    rows = SessionRows(sid)
-    union = SessionUnion(rows.problem)
-    states: list[tuple[SessionRecord, str, Future[str] | None]] = []
-    size = 0
-    for record in records:
-        parts = [next(stream)[1] for _ in _objects(record)]
-        stated = parts.pop(0) if record.hash_blob and parts else None
-        chunks = [p for p in parts if p is not None]
-        if not record.transcript_blobs:
-            continue
-        if len(chunks) < len(parts):
-            _tell(rows, record, "missing_blob", "the transcript, or a part of it, is not in this clone or is damaged", "warning")
-        if all(not c or c.isspace() for c in chunks):
-            states.append((record, "missing_blob" if len(chunks) < len(parts) else "empty", None))
-            continue
-        states.append((record, "present", hashing.submit(_hash_state, stated, chunks)))
-        size += union.add(record, chunks)
-    entries = union.entries()
-    rows.repeats = union.repeats
-    agent = union.format.agent if union.format else None
-    if union.format:
-        try:
-            union.format.read(entries, rows)
-        except Exception as error:  # a format module must not stop a bank; what it read so far would be half of it
-            rows = _unreadable(sid, error, records)
-            agent = "unknown"
-    shots = {id(s.record): s for s in union.snapshots}
-    snapshots = []
-    for record, state, hashed in states:
-        hash_state = hashed.result() if hashed else None
-        if hash_state == "mismatch":
-            text = "content_hash.txt is of other bytes (before 2026-02-08: of those before redaction)"
-            _tell(rows, record, "hash_mismatch", text, "info")
-        s = shots.get(id(record))
-        known = (s.chain, s.lines, s.size, s.format, s.agent) if s else (None,) * 5
-        snapshots.append(
-            (sid, record.checkpoint_id, record.session_index, *known, state, hash_state, as_json(list(record.transcript_blobs)))
-        )
-    batch.add(rows, snapshots, agent, inherited, size)
-
-
-def _unreadable(sid: str, error: Exception, records: list[SessionRecord]) -> SessionRows:
-    rows = SessionRows(sid)
-    _tell(rows, records[0], "reader_failed", f"the reader failed on it: {type(error).__name__}: {error}"[:300], "error")
-    return rows
-
-
-def _hash_state(stated: bytes | None, chunks: list[bytes]) -> str:
-    if stated is None:
-        return "absent"
-    digest = hashlib.sha256()
-    for at, chunk in enumerate(chunks):
-        if at:
-            digest.update(b"\n")
-        digest.update(chunk)
-    return "match" if stated.strip().removeprefix(b"sha256:").decode("ascii", "replace") == digest.hexdigest() else "mismatch"
-
-
-def _tell(rows: SessionRows, record: SessionRecord, code: str, message: str, severity: str) -> None:
-    path = f"{record.path}/{record.transcript_name}"
-    rows.problems.append(
-        Diagnostic(severity, code, message, record.checkpoint_id, record.session_index, record.session_id, path)
-    )
-
-

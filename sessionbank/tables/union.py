@@ -80,6 +80,16 @@ class SessionUnion:
         self.snapshots.append(shot)
         return max(len(data) - before, 0)
 
+    def replay(self, records: list[tuple[SessionRecord, int]], data: bytes) -> None:
+        """Takes a chain that an earlier run found: its records with their sizes, and the bytes that begin with each."""
+        self._close()
+        chain = self._chain = Chain(self._chains, sniff(data), data)
+        self._chains += 1
+        for record, size in records:
+            shot = Snapshot(record, size, 0, chain.number, chain.format.name, chain.format.agent)
+            chain.snapshots.append(shot)
+            self.snapshots.append(shot)
+
     def entries(self) -> list[Entry]:
         """All stored records of the session, each once, in file order."""
         self._is_last = True
