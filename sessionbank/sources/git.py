@@ -69,6 +69,9 @@ class GitReader:
 
     def refs(self) -> dict[str, str]:
         """Every ref and the commit (or other object) it points to, tags peeled."""
+        seen = self._ref_files()  # before git reads them: a change meanwhile is seen the next time
+        if seen is not None and seen == self._refs_seen:
+            return self._refs
         out = self._run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)%00%(HEAD)")
         found: dict[str, str] = {}
         self._head = self._origin_head = ""
@@ -79,9 +82,41 @@ class GitReader:
                 self._origin_head = target
             if checked_out == "*":
                 self._head = name
+        self._refs, self._refs_seen = found, seen
         return found
 
-    _head = _origin_head = ""  # set by `refs`: the branch checked out, and what origin's HEAD names
+    def _ref_files(self) -> list[tuple[str, int, int, int]] | None:
+        """What changes whenever a ref does: the files that hold them (git replaces them, it never writes into one).
+
+        None where there are so many that asking git is as quick.
+        """
+        found: list[tuple[str, int, int, int]] = []
+        todo = [self.common_dir + "/refs", self.common_dir + "/reftable"]
+        single = [self.common_dir + "/packed-refs", self.common_dir + "/HEAD", str(self.path) + "/.git"]
+        try:
+            for name in single:
+                with suppress(OSError):
+                    stat = os.stat(name)
+                    found.append((name, stat.st_ino, stat.st_mtime_ns, stat.st_size))
+            while todo:
+                folder = todo.pop()
+                if not os.path.isdir(folder):
+                    continue
+                for entry in os.scandir(folder):
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(entry.path)
+                    else:
+                        stat = entry.stat()
+                        found.append((entry.path, stat.st_ino, stat.st_mtime_ns, stat.st_size))
+                if len(found) + len(todo) > 500:
+                    return None
+        except OSError:
+            return None
+        return sorted(found)
+
+    _refs: dict[str, str]
+    _refs_seen: list[tuple[str, int, int, int]] | None = None
+    _head = _origin_head = ""  # set by `refs`: the branch checked out, and what HEAD of origin names
 
     def tree(self, oid: str) -> list[tuple[str, str, str]]:
         """All entries of a tree, recursively, as (mode, object id, path)."""

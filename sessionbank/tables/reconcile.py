@@ -31,7 +31,7 @@ def reconcile_rows(state: State) -> list[tuple[Any, ...]]:
                 start = record.start_offset or 0
                 begin = start if 0 < start < shot["lines"] else 0
                 whole = count(here)
-                window = count([x for x in here if x[0] >= begin])
+                window = count([x for x in here if x[0] >= begin]) if begin else whole
                 if stored is not None:
                     scope = _scope(stored, window, whole, here, begin)
             elif stored is not None:
@@ -96,14 +96,16 @@ def _lines(state: State) -> dict[tuple[str, int], list[_Line]]:
     """Lines with usage of the main agent, by session and chain, in file order."""
     import pyarrow.compute as pc
 
-    columns = ["session_id", "chain", "line", "call", "input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens"]
     table = state.spoken("usage_lines")
-    main = table.filter(pc.invert(table["is_subagent"])).select(columns).to_pydict()
+    table = table.filter(pc.invert(table["is_subagent"]))
+    tokens = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens")
+    keys = zip(table["session_id"].to_pylist(), table["chain"].to_pylist(), strict=True)
+    values = zip(
+        table["line"].to_pylist(), table["call"].to_pylist(), *(table[t].fill_null(0).to_pylist() for t in tokens), strict=True
+    )
     found: dict[tuple[str, int], list[_Line]] = defaultdict(list)
-    for sid, chain, *rest in zip(*(main[k] for k in columns), strict=True):
-        line, call, *tokens = rest
-        a, b, c, d = (t or 0 for t in tokens)
-        found[sid, chain].append((line, call, a, b, c, d))
+    for key, line in zip(keys, values, strict=True):
+        found[key].append(line)
     for rows in found.values():
         rows.sort(key=lambda x: x[0])
     return found
