@@ -46,7 +46,9 @@ def open_bank(
     for the first diagnostics row of severity warning or error. Raises `RepositoryError` where there is no repository;
     one without checkpoints is no error: `is_available` is False and all tables are empty.
     """
-    return SessionBank(path, branch=branch, state_dir=state_dir, cache=cache, strict=strict, progress=progress)
+    return SessionBank(
+        path, branch=branch, state_dir=state_dir, cache=cache, strict=strict, progress=progress
+    )
 
 
 class SessionBank(Tables):
@@ -88,7 +90,9 @@ class SessionBank(Tables):
         refs = self._source.refs()
         if self._current is None or self._current.refs != refs:
             tables = Cache(self._cache_folder)
-            self._current = State(self._source, refs, tables, lambda: progress_bar("reading", enabled=self._progress))
+            self._current = State(
+                self._source, refs, tables, lambda: progress_bar("reading", enabled=self._progress)
+            )
             if self._strict:
                 _raise_first(self._current)
         return self._current
@@ -129,7 +133,9 @@ class SessionBank(Tables):
 
     def get_by_checkpoint_id(self, checkpoint_id: str) -> list[SessionRecord]:
         """The records of a checkpoint, by directory; empty where the bank does not hold it."""
-        return [r for c in self._state().store.checkpoints if c.checkpoint_id == checkpoint_id for r in c.records]
+        return [
+            r for c in self._state().store.checkpoints if c.checkpoint_id == checkpoint_id for r in c.records
+        ]
 
     def get_by_commit(self, sha: str) -> list[SessionRecord]:
         """The records of the checkpoints that a code commit names; `sha` may be abbreviated."""
@@ -150,7 +156,13 @@ class SessionBank(Tables):
 
     # -- processing --------------------------------------------------------------------------------------------
 
-    def mark_processed(self, record: SessionRecord | Session, *, consumer: str = "default", metadata: Mapping[str, Any] | None = None) -> None:
+    def mark_processed(
+        self,
+        record: SessionRecord | Session,
+        *,
+        consumer: str = "default",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
         """Notes that `consumer` has dealt with a record (of a session: with each of its records)."""
         self._log.mark(_records(record), consumer=consumer, metadata=metadata)
 
@@ -207,7 +219,11 @@ def _records(record: SessionRecord | Session) -> tuple[SessionRecord, ...]:
 def _raise_first(state: State) -> None:
     for row in state.table("diagnostics").to_pylist():
         if row["severity"] in ("warning", "error"):
-            place = "/".join(str(row[k]) for k in ("path", "checkpoint_id", "session_id", "line_index") if row[k] is not None)
+            place = "/".join(
+                str(row[k])
+                for k in ("path", "checkpoint_id", "session_id", "line_index")
+                if row[k] is not None
+            )
             raise DamagedDataError(f"{row['code']}: {row['message']} ({place})")
 
 
@@ -216,7 +232,11 @@ def _folder(named: bool | str | os.PathLike[str] | None, kind: str) -> Path:
         return Path(named).expanduser()
     import platformdirs
 
-    found = platformdirs.user_cache_dir("sessionbank") if kind == "cache" else platformdirs.user_state_dir("sessionbank")
+    found = (
+        platformdirs.user_cache_dir("sessionbank")
+        if kind == "cache"
+        else platformdirs.user_state_dir("sessionbank")
+    )
     return Path(found)
 
 

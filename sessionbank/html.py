@@ -27,9 +27,14 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A plain table; every cell escaped."""
     top = "".join(f'<th style="{_CELL}">{escape(str(h))}</th>' for h in head)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{_CELL}">{escape("" if v is None else str(v))}</td>' for v in row) + "</tr>" for row in rows
+        "<tr>"
+        + "".join(f'<td style="{_CELL}">{escape("" if v is None else str(v))}</td>' for v in row)
+        + "</tr>"
+        for row in rows
     )
-    return f'<table style="border-collapse:collapse"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+    return (
+        f'<table style="border-collapse:collapse"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+    )
 
 
 def box(title: str, *parts: str) -> str:
@@ -53,7 +58,10 @@ def session_html(session: Session) -> str:
     own = [u for u in t.usage if not u.is_subagent and u.inherited_from is None]
     facts = [
         ("agent", t.agent),
-        ("records", f"{len(session.records)} in {len({r.checkpoint_id for r in session.records})} checkpoints"),
+        (
+            "records",
+            f"{len(session.records)} in {len({r.checkpoint_id for r in session.records})} checkpoints",
+        ),
         ("branches", ", ".join(session.branches) or "not recorded"),
         ("intent", shortened(session.summary.intent, 300) if session.summary else "no summary"),
         ("messages", len(t.messages)),
@@ -64,12 +72,19 @@ def session_html(session: Session) -> str:
     said = [m for m in t.messages if m.kind in ("prompt", "reply") and m.text and not m.is_subagent]
     lines = [(m.seq, m.kind, shortened(m.text)) for m in said[:12]]
     more = f'<div style="opacity:.7">… and {len(said) - 12} more</div>' if len(said) > 12 else ""
-    return box(f"Session {session.session_id}", table_html(("", ""), facts), table_html(("seq", "kind", "text"), lines), more)
+    return box(
+        f"Session {session.session_id}",
+        table_html(("", ""), facts),
+        table_html(("seq", "kind", "text"), lines),
+        more,
+    )
 
 
 def message_html(message: Message) -> str:
     """A message: its place, and its blocks as text."""
-    where = f"{message.kind} {message.seq} · {message.timestamp or 'no time'} · {message.model or message.role}"
+    where = (
+        f"{message.kind} {message.seq} · {message.timestamp or 'no time'} · {message.model or message.role}"
+    )
     parts = [
         f'<div style="opacity:.7">{escape(b.type)}</div><pre style="white-space:pre-wrap;margin:0 0 6px">{escape(b.text or "")}</pre>'
         for b in message.blocks

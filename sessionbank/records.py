@@ -21,7 +21,9 @@ KINDS = (
     "notification", "teammate", "system", "progress", "summary", "other",
 )  # fmt: skip
 STATUSES = ("ok", "error", "rejected", "interrupted", "no_result")
-SPAWN_TOOLS = frozenset({"Task", "Agent"})  # ``Task`` became ``Agent`` in Claude Code 2.1.63; both start an agent
+SPAWN_TOOLS = frozenset(
+    {"Task", "Agent"}
+)  # ``Task`` became ``Agent`` in Claude Code 2.1.63; both start an agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +219,9 @@ class ToolCall:
     checkpoint_id: str | None
     message_id: str | None = None
     result_seq: int | None = None
-    result_data: str | None = None  # JSON text of the tool's own structured result, where it says more than the text
+    result_data: str | None = (
+        None  # JSON text of the tool's own structured result, where it says more than the text
+    )
     inherited_from: str | None = None
 
 

@@ -115,7 +115,9 @@ class Tables:
         sums over any grouping agree. Raises `QueryError` for an unknown grouping or zone.
         """
         state, ids = self._view()
-        return totals.totals(state, None if ids is None else frozenset(ids), [by] if isinstance(by, str) else list(by), tz=tz)
+        return totals.totals(
+            state, None if ids is None else frozenset(ids), [by] if isinstance(by, str) else list(by), tz=tz
+        )
 
     def explain(self, column: str, *, rows_of: int | None = None) -> pd.DataFrame:
         """The way from the naive sum of a count or token column to the true figure, one row a rule.
@@ -223,7 +225,9 @@ def _of_sessions(state: State, ids: tuple[str, ...], name: str, whole: pa.Table)
         return whole.filter(pc.is_in(whole["checkpoint_id"], pa.array(sorted(wanted), pa.large_string())))
     if name == "lineage":
         these = pa.array(ids, pa.large_string())
-        return whole.filter(pc.or_(pc.is_in(whole["from_session"], these), pc.is_in(whole["to_session"], these)))
+        return whole.filter(
+            pc.or_(pc.is_in(whole["from_session"], these), pc.is_in(whole["to_session"], these))
+        )
     if "session_id" not in whole.column_names:
         raise QueryError(f"table {name!r} is of the whole bank; ask the bank for it")
     kept = whole.filter(pc.is_in(whole["session_id"], pa.array(ids, pa.large_string())))

@@ -67,7 +67,9 @@ def arrow_table(name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
 
     schema = arrow_schema(name)
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-    return pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
+    return pa.Table.from_arrays(
+        [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema
+    )
 
 
 def frame(arrow: pa.Table) -> pd.DataFrame:
@@ -99,22 +101,32 @@ def problems(name: str, arrow: pa.Table) -> list[str]:
             found.append(f"column {column!r} is {have[column].type}, not {f.type}")
     for f in table(name).fields:
         if f.missing == "never" and f.name in have and arrow.column(f.name).null_count:
-            found.append(f"column {f.name!r} is missing in {arrow.column(f.name).null_count} rows and may never be")
+            found.append(
+                f"column {f.name!r} is missing in {arrow.column(f.name).null_count} rows and may never be"
+            )
     return found
 
 
 def fingerprint() -> str:
     """Changes whenever a column of any table comes, goes, or changes its type."""
-    return hashlib.sha256(repr([(t.name, [(f.name, f.type) for f in t.fields]) for t in _ALL.values()]).encode()).hexdigest()
+    return hashlib.sha256(
+        repr([(t.name, [(f.name, f.type) for f in t.fields]) for t in _ALL.values()]).encode()
+    ).hexdigest()
 
 
 def markdown(name: str | None = None) -> str:
     """The documentation page of one table, or of all: a heading, what a row is, and a line a column."""
     parts = []
     for t in TABLES.values() if name is None else (table(name),):
-        parts += [f"## {t.name}\n", f"{t.row}\n", "| column | type | unit | meaning | missing | from |", "|---|---|---|---|---|---|"]
         parts += [
-            f"| {f.name} | {f.type} | {f.unit or ''} | {f.meaning} | {f.missing} | {f.origin} |" for f in t.fields
+            f"## {t.name}\n",
+            f"{t.row}\n",
+            "| column | type | unit | meaning | missing | from |",
+            "|---|---|---|---|---|---|",
+        ]
+        parts += [
+            f"| {f.name} | {f.type} | {f.unit or ''} | {f.meaning} | {f.missing} | {f.origin} |"
+            for f in t.fields
         ]
         parts.append("")
     return "\n".join(parts)

@@ -29,4 +29,3 @@ class Table:
     def columns(self) -> tuple[str, ...]:
         """Column names in order."""
         return tuple(f.name for f in self.fields)
-

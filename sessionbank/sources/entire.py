@@ -15,12 +15,21 @@ from sessionbank.records import Diagnostic
 BRANCH = "entire/checkpoints/v1"
 _HEX_DIR = re.compile(r"^([0-9a-f]{2})/([0-9a-f]{10})/(?:(\d+)/)?(.+)$")
 _ULID_DIR = re.compile(r"^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})/(?:(\d+)/)?(.+)$")
-_FOLDER = re.compile(r"^([0-9a-f]{2})/([0-9a-f]{10})(?:/(\d+))?$|^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})(?:/(\d+))?$")
+_FOLDER = re.compile(
+    r"^([0-9a-f]{2})/([0-9a-f]{10})(?:/(\d+))?$|^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})(?:/(\d+))?$"
+)
 _ROOTED = re.compile(r"^(?:(\d+)/)?(.+)$")
 _OWN_REF = re.compile(r"(?:^|/)entire/checkpoints/([0-9A-Za-z]{2})/([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$")
 _V2_REF = re.compile(r"(?:^|/)entire/checkpoints/v2/(main|full/.+)$")
 _TRANSCRIPT = re.compile(r"^(full\.jsonl|full\.log|raw_transcript)(?:\.(\d{3,}))?$")
-_KNOWN = {"prompt.txt", "context.md", "content_hash.txt", "raw_transcript_hash.txt", "transcript_hash.txt", "summary.txt"}
+_KNOWN = {
+    "prompt.txt",
+    "context.md",
+    "content_hash.txt",
+    "raw_transcript_hash.txt",
+    "transcript_hash.txt",
+    "summary.txt",
+}
 LAYOUTS = ("refs-v1", "branch-v1", "v2", "sessions-v0")  # the order in which a copy is preferred
 
 
@@ -35,7 +44,9 @@ class StoredDir:
     commit: str
     path: str
     metadata: str | None = None
-    chunks: dict[str, dict[int, str]] = field(default_factory=dict)  # transcript name -> chunk number -> object id
+    chunks: dict[str, dict[int, str]] = field(
+        default_factory=dict
+    )  # transcript name -> chunk number -> object id
     compact: str | None = None
     prompt: str | None = None
     content_hash: str | None = None
@@ -70,7 +81,9 @@ class StoredCheckpoint:
         return self.dirs[index]
 
 
-def checkpoint_refs(refs: dict[str, str], branch: str | None = None) -> list[tuple[str, str, str, str | None]]:
+def checkpoint_refs(
+    refs: dict[str, str], branch: str | None = None
+) -> list[tuple[str, str, str, str | None]]:
     """Refs that hold checkpoints as (layout, ref, commit, checkpoint id of a ref of its own), in order of preference.
 
     A remote-tracking branch counts like a local one; where two refs have the same commit, it is read once. `branch`
@@ -120,7 +133,9 @@ class TreeReader:
         self.checkpoints: dict[tuple[str, str, str], StoredCheckpoint] = {}  # (layout, ref, id)
         self.problems: list[Diagnostic] = []
 
-    def add(self, layout: str, ref: str, commit: str, entries: Iterable[tuple[str, str, str]], own_id: str | None) -> None:
+    def add(
+        self, layout: str, ref: str, commit: str, entries: Iterable[tuple[str, str, str]], own_id: str | None
+    ) -> None:
         """Takes the entries (mode, object id, path) of one ref's tree."""
         # All v2 refs are halves of one store: the record lies in .../main, its transcript in .../full/*.
         home = re.sub(r"v2/.*$", "v2", ref) if layout == "v2" else ref
@@ -143,9 +158,13 @@ class TreeReader:
             key = (layout, home, checkpoint_id)
             checkpoint = self.checkpoints.get(key)
             if checkpoint is None:
-                checkpoint = self.checkpoints[key] = StoredCheckpoint(checkpoint_id, layout, home, commit, root)
+                checkpoint = self.checkpoints[key] = StoredCheckpoint(
+                    checkpoint_id, layout, home, commit, root
+                )
             if not self._place(checkpoint, number, rest, oid):
-                self._problem("unknown_path", "not a file that a checkpoint is known to hold", path, checkpoint_id)
+                self._problem(
+                    "unknown_path", "not a file that a checkpoint is known to hold", path, checkpoint_id
+                )
 
     def _place(self, checkpoint: StoredCheckpoint, number: str | None, rest: str, oid: str) -> bool:
         if rest.startswith("tasks/"):
@@ -180,7 +199,11 @@ class TreeReader:
     def finish(self) -> list[StoredCheckpoint]:
         """The checkpoints, those of older layouts given what their layout left at the root."""
         for checkpoint in self.checkpoints.values():
-            if checkpoint.layout == "sessions-v0" and checkpoint.metadata and not checkpoint.directory(0).metadata:
+            if (
+                checkpoint.layout == "sessions-v0"
+                and checkpoint.metadata
+                and not checkpoint.directory(0).metadata
+            ):
                 checkpoint.directory(0).metadata = checkpoint.metadata
         return list(self.checkpoints.values())
 

@@ -21,7 +21,9 @@ from sessionbank.errors import RepositoryError
 
 OID = re.compile(r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")
 TRAILER = re.compile(rb"Entire-Checkpoint:[ \t]*([0-9a-f]{12}|[0-9ABCDEFGHJKMNPQRSTVWXYZ]{26})(?=\s|$)")
-DELTA_CACHE = "core.deltaBaseCacheLimit=256m"  # session order with this cache: 0.67 times the time of path order
+DELTA_CACHE = (
+    "core.deltaBaseCacheLimit=256m"  # session order with this cache: 0.67 times the time of path order
+)
 NOT_CODE = ("refs/heads/entire/*", "refs/remotes/*/entire/*", "refs/entire/*", "refs/stash")
 _LOG = (
     "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%aI%x00%s%x00%B%x00", "-F",
@@ -58,7 +60,11 @@ class GitReader:
         """Where the repository's own files lie; one process less where the path shows it."""
         here = self.path.resolve()
         for found in (here / ".git", here):
-            if (found / "HEAD").is_file() and (found / "objects").is_dir() and not (found / "commondir").exists():
+            if (
+                (found / "HEAD").is_file()
+                and (found / "objects").is_dir()
+                and not (found / "commondir").exists()
+            ):
                 return str(found)
         relative = self._run("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").rstrip("\n")
         return str((self.path / relative).resolve())
@@ -72,7 +78,9 @@ class GitReader:
         seen = self._ref_files()  # before git reads them: a change meanwhile is seen the next time
         if seen is not None and seen == self._refs_seen:
             return self._refs
-        out = self._run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)%00%(HEAD)")
+        out = self._run(
+            "for-each-ref", "--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)%00%(HEAD)"
+        )
         found: dict[str, str] = {}
         self._head = self._origin_head = ""
         for line in out.decode("utf-8", "surrogateescape").splitlines():
@@ -100,7 +108,7 @@ class GitReader:
                     found.append((name, stat.st_ino, stat.st_mtime_ns, stat.st_size))
             while todo:
                 folder = todo.pop()
-                if not os.path.isdir(folder):
+                if not Path(folder).is_dir():
                     continue
                 for entry in os.scandir(folder):
                     if entry.is_dir(follow_symlinks=False):
@@ -129,7 +137,11 @@ class GitReader:
 
     def tree_id(self, commit: str) -> str:
         """The id of a commit's tree."""
-        return self._run("rev-parse", "--verify", "--end-of-options", _checked(commit) + "^{tree}").decode().strip()
+        return (
+            self._run("rev-parse", "--verify", "--end-of-options", _checked(commit) + "^{tree}")
+            .decode()
+            .strip()
+        )
 
     def changed(self, old_tree: str, new_tree: str) -> list[tuple[str, str | None, str | None, str]]:
         """What differs between two trees, as (path, old object id, new object id, new mode); ids None where absent."""
@@ -219,7 +231,9 @@ class GitReader:
                 return name
         if self._head in refs and "/entire/" not in self._head:
             return self._head
-        return next((n for n in ("refs/remotes/origin/main", "refs/remotes/origin/master") if n in refs), None)
+        return next(
+            (n for n in ("refs/remotes/origin/main", "refs/remotes/origin/master") if n in refs), None
+        )
 
     def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]:
         """Starts to look for code commits, over all refs, whose message names a checkpoint anywhere.
@@ -245,7 +259,9 @@ class GitReader:
         import git
 
         try:
-            return str(self._git.rev_parse("--verify", "--quiet", "--end-of-options", name.lower() + "^{commit}"))
+            return str(
+                self._git.rev_parse("--verify", "--quiet", "--end-of-options", name.lower() + "^{commit}")
+            )
         except git.GitCommandError:
             return None
 
@@ -256,7 +272,9 @@ class GitReader:
         asked = tempfile.TemporaryFile()  # noqa: SIM115 - git reads it until `wait`
         asked.write("".join(f"{o}\n" for o in todo if o not in absent).encode())
         asked.seek(0)
-        process = self._start("cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer", istream=asked)
+        process = self._start(
+            "cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer", istream=asked
+        )
 
         def wait() -> dict[str, int | None]:
             found: dict[str, int | None] = dict.fromkeys(absent)
@@ -294,7 +312,14 @@ def _logged(out: bytes) -> list[tuple[str, datetime, str, tuple[str, ...]]]:
         sha, when, subject, body = parts[at : at + 4]
         ids = tuple(dict.fromkeys(m.decode() for m in TRAILER.findall(body)))
         if ids:
-            rows.append((sha.decode().strip(), datetime.fromisoformat(when.decode()), subject.decode("utf-8", "replace"), ids))
+            rows.append(
+                (
+                    sha.decode().strip(),
+                    datetime.fromisoformat(when.decode()),
+                    subject.decode("utf-8", "replace"),
+                    ids,
+                )
+            )
     return rows
 
 
@@ -332,5 +357,7 @@ def _not_readable(path: Path, stderr: str) -> RepositoryError:
             f"git config --global --add safe.directory {os.path.abspath(path)}"
         )
     if "not a git repository" in said:
-        return RepositoryError(f"{path} is not a git repository, nor inside one; name a repository, a .bundle file or an agent's folder")
+        return RepositoryError(
+            f"{path} is not a git repository, nor inside one; name a repository, a .bundle file or an agent's folder"
+        )
     return RepositoryError(f"git cannot read {path}: {said.splitlines()[0] if said else 'no reason given'}")

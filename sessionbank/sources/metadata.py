@@ -19,7 +19,9 @@ from sessionbank.records import Attribution, CodeLearning, StoredUsage, Summary
 
 _DATED = re.compile(r"^\d{4}-\d{2}-\d{2}-(?=.)")
 # All that Arrow reads as a timestamp, and more: a time must not depend on which of the two reads its batch.
-_ISO = re.compile(r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}(?::[0-9]{2}(?::[0-9]{2})?)?)(?:\.([0-9]+))?\s*(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?$")
+_ISO = re.compile(
+    r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}(?::[0-9]{2}(?::[0-9]{2})?)?)(?:\.([0-9]+))?\s*(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?$"
+)
 _READ = {
     "checkpoint_id", "session_id", "strategy", "created_at", "branch", "files_touched", "agent", "is_task",
     "tool_use_id", "transcript_identifier_at_start", "transcript_uuid_at_start", "checkpoint_transcript_start",
@@ -157,7 +159,9 @@ def start(value: dict[str, Any]) -> tuple[int | None, str | None]:
     offset = count(value.get("checkpoint_transcript_start"))
     if offset is None:
         offset = count(value.get("transcript_lines_at_start"))
-    return offset, text(value.get("transcript_identifier_at_start")) or text(value.get("transcript_uuid_at_start"))
+    return offset, text(value.get("transcript_identifier_at_start")) or text(
+        value.get("transcript_uuid_at_start")
+    )
 
 
 def extra(value: dict[str, Any], too_long: Callable[[int], None]) -> str | None:

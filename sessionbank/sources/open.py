@@ -16,5 +16,7 @@ def open_source(path: str | os.PathLike[str], *, branch: str | None, cache_dir: 
     """
     where = Path(path).expanduser()
     if not where.exists():
-        raise RepositoryError(f"{where} does not exist; name a git repository, a .bundle file or an agent's folder")
+        raise RepositoryError(
+            f"{where} does not exist; name a git repository, a .bundle file or an agent's folder"
+        )
     return Repository(where, branch=branch, cache_dir=cache_dir)

@@ -49,7 +49,9 @@ class ProcessingLog:
         self._entries: list[ProcessingEntry] = []
         self._known: set[tuple[str, str, str, str]] = set()
 
-    def mark(self, records: Iterable[SessionRecord], *, consumer: str, metadata: Mapping[str, Any] | None) -> None:
+    def mark(
+        self, records: Iterable[SessionRecord], *, consumer: str, metadata: Mapping[str, Any] | None
+    ) -> None:
         """Appends a mark for each record; returns when it is on disk.
 
         Raises `QueryError` where `metadata` cannot be written as JSON.
@@ -120,7 +122,10 @@ class ProcessingLog:
             while (aside := self.path.with_name(f"processed.damaged-{number}.jsonl")).exists():
                 number += 1
             write_whole(aside, data)
-            warnings.warn(f"{damaged} damaged lines in the processing log; the old file is kept as {aside.name}", stacklevel=2)
+            warnings.warn(
+                f"{damaged} damaged lines in the processing log; the old file is kept as {aside.name}",
+                stacklevel=2,
+            )
         write_whole(self.path, kept)
         return kept
 

@@ -7,7 +7,6 @@ Folders of agents answer the same ones in `folders`. A bundle is unpacked into t
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -15,11 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from sessionbank.errors import RepositoryError
+from sessionbank.records import CheckpointRef
 from sessionbank.sources.entire import checkpoint_refs, listed
 from sessionbank.sources.git import Commit, GitReader
 from sessionbank.sources.locking import lock
 from sessionbank.sources.store import Store, read_store
-from sessionbank.records import CheckpointRef
 
 
 class Repository:
@@ -94,7 +93,9 @@ def _unbundled(bundle: Path, cache_dir: Path) -> Path:
     digest = hashlib.sha256()
     with bundle.open("rb") as stream:
         if not stream.read(16).startswith(b"# v"):
-            raise RepositoryError(f"{bundle} is a file, but not a git bundle; name a repository, a bundle or an agent's folder")
+            raise RepositoryError(
+                f"{bundle} is a file, but not a git bundle; name a repository, a bundle or an agent's folder"
+            )
         stream.seek(0)
         while block := stream.read(1 << 20):
             digest.update(block)
@@ -109,11 +110,20 @@ def _unbundled(bundle: Path, cache_dir: Path) -> Path:
             command.init("--bare", "--quiet", "--template=", ".")
             # HEAD must not stand in the way of a branch of the bundle that has its name.
             command.symbolic_ref("HEAD", "refs/heads/sessionbank-none")
-            command.fetch("--quiet", "--no-write-fetch-head", "--update-head-ok", "--", str(bundle.resolve()), "+refs/*:refs/*")
-            os.replace(fresh, target)
+            command.fetch(
+                "--quiet",
+                "--no-write-fetch-head",
+                "--update-head-ok",
+                "--",
+                str(bundle.resolve()),
+                "+refs/*:refs/*",
+            )
+            Path(fresh).replace(target)
         except git.GitCommandError as error:
             said = str(error.stderr).strip("'\n ").splitlines()
-            raise RepositoryError(f"git cannot unpack the bundle {bundle}: {said[-1] if said else 'no reason given'}") from None
+            raise RepositoryError(
+                f"git cannot unpack the bundle {bundle}: {said[-1] if said else 'no reason given'}"
+            ) from None
         finally:
             with suppress(OSError):
                 shutil.rmtree(fresh)

@@ -14,6 +14,7 @@ from sessionbank.records import Diagnostic, SessionRecord
 from sessionbank.sources import metadata as meta
 from sessionbank.sources.entire import LAYOUTS, StoredCheckpoint, StoredDir, TreeReader, checkpoint_refs
 from sessionbank.sources.git import GitReader
+from sessionbank.sources.no_gc import no_gc
 
 Content = dict[str, object] | str  # a metadata file's object, or why there is none
 Read = tuple[dict[str, Content], dict[str, int | None]]  # metadata by object id, sizes of transcripts
@@ -61,6 +62,11 @@ def record_order(record: SessionRecord) -> tuple[datetime, str, int]:
 
 def read_store(git: GitReader, refs: dict[str, str], branch: str | None = None) -> Store:
     """Reads trees and metadata of every checkpoint ref (or of `branch` alone)."""
+    with no_gc():
+        return _read_store(git, refs, branch)
+
+
+def _read_store(git: GitReader, refs: dict[str, str], branch: str | None) -> Store:
     found = checkpoint_refs(refs, branch)
     trees = TreeReader()
     for layout, ref, commit, own_id in found:
@@ -69,7 +75,9 @@ def read_store(git: GitReader, refs: dict[str, str], branch: str | None = None) 
     problems = trees.problems
     directories = [d for c in stored for d in c.dirs.values()]
     sizes = git.sizes(oid for d in directories for oid in d.transcript()[1])  # git answers while we read on
-    wanted = dict.fromkeys(o for c in stored for o in (c.metadata, *(d.metadata for d in c.dirs.values())) if o)
+    wanted = dict.fromkeys(
+        o for c in stored for o in (c.metadata, *(d.metadata for d in c.dirs.values())) if o
+    )
     prompts = dict.fromkeys(d.prompt for d in directories if d.prompt and d.prompt not in wanted)
     contents: dict[str, Content] = {}
     texts: dict[str, str] = {}
@@ -83,32 +91,55 @@ def read_store(git: GitReader, refs: dict[str, str], branch: str | None = None) 
     return Store(found, _once(checkpoints, problems), problems, texts)
 
 
-def _checkpoint(
-    stored: StoredCheckpoint, read: Read, problems: list[Diagnostic]
-) -> Checkpoint:
+def _checkpoint(stored: StoredCheckpoint, read: Read, problems: list[Diagnostic]) -> Checkpoint:
     root = None
     if stored.metadata is None:
-        _tell(problems, "no_root_metadata", "the checkpoint has no metadata.json of its own", stored.checkpoint_id, stored.root)
+        _tell(
+            problems,
+            "no_root_metadata",
+            "the checkpoint has no metadata.json of its own",
+            stored.checkpoint_id,
+            stored.root,
+        )
     else:
         value = read[0][stored.metadata]
         if isinstance(value, str):
             path = f"{stored.root}/metadata.json".lstrip("/")
-            _tell(problems, "metadata_unreadable", f"root metadata could not be read: {value}", stored.checkpoint_id, path, "warning")
+            _tell(
+                problems,
+                "metadata_unreadable",
+                f"root metadata could not be read: {value}",
+                stored.checkpoint_id,
+                path,
+                "warning",
+            )
         else:
             root = meta.root(value)
     records = [_record(d, read, problems) for _, d in sorted(stored.dirs.items())]
     return Checkpoint(
-        stored.checkpoint_id, stored.layout, stored.ref, stored.commit, stored.root, root, tuple(records), stored.tasks
+        stored.checkpoint_id,
+        stored.layout,
+        stored.ref,
+        stored.commit,
+        stored.root,
+        root,
+        tuple(records),
+        stored.tasks,
     )
 
 
-def _record(
-    stored: StoredDir, read: Read, problems: list[Diagnostic]
-) -> SessionRecord:
+def _record(stored: StoredDir, read: Read, problems: list[Diagnostic]) -> SessionRecord:
     path = f"{stored.path}/metadata.json"
     value = read[0][stored.metadata] if stored.metadata else "there is no metadata.json"
     if isinstance(value, str):
-        _tell(problems, "metadata_unreadable", f"session metadata could not be read: {value}", stored.checkpoint_id, path, "warning")
+        _tell(
+            problems,
+            "metadata_unreadable",
+            f"session metadata could not be read: {value}",
+            stored.checkpoint_id,
+            path,
+            "warning",
+        )
         value = {}
     raw_id = meta.text(value.get("session_id"))
     name, blobs = stored.transcript()
@@ -179,7 +210,10 @@ def _once(checkpoints: Iterable[Checkpoint], problems: list[Diagnostic]) -> list
         by_id.setdefault(checkpoint.checkpoint_id, []).append(checkpoint)
     kept = []
     for checkpoint_id, copies in by_id.items():
-        best = max(copies, key=lambda c: (sum(r.transcript_state == "present" for r in c.records) > 0, -copies.index(c)))
+        best = max(
+            copies,
+            key=lambda c: (sum(r.transcript_state == "present" for r in c.records) > 0, -copies.index(c)),
+        )
         records = list(best.records)
         for other in copies:
             if other is not best:
@@ -187,20 +221,36 @@ def _once(checkpoints: Iterable[Checkpoint], problems: list[Diagnostic]) -> list
         tasks = {k: v for c in reversed(copies) for k, v in c.tasks.items()}
         records.sort(key=lambda r: (r.session_index, r.path))
         kept.append(
-            Checkpoint(checkpoint_id, best.layout, best.ref, best.commit, best.path, best.root, tuple(records), tasks)
+            Checkpoint(
+                checkpoint_id, best.layout, best.ref, best.commit, best.path, best.root, tuple(records), tasks
+            )
         )
-    return sorted(kept, key=lambda c: (min((record_order(r) for r in c.records), default=(_NEVER,)), c.checkpoint_id))
+    return sorted(
+        kept, key=lambda c: (min((record_order(r) for r in c.records), default=(_NEVER,)), c.checkpoint_id)
+    )
 
 
-def _merged(records: list[SessionRecord], other: Checkpoint, problems: list[Diagnostic]) -> list[SessionRecord]:
+def _merged(
+    records: list[SessionRecord], other: Checkpoint, problems: list[Diagnostic]
+) -> list[SessionRecord]:
     records = list(records)
     for record in other.records:
-        same = [i for i, r in enumerate(records) if r.session_id == record.session_id and r.session_index == record.session_index]
+        same = [
+            i
+            for i, r in enumerate(records)
+            if r.session_id == record.session_id and r.session_index == record.session_index
+        ]
         same = same or [i for i, r in enumerate(records) if r.session_id == record.session_id]
         if not same:
             taken = {r.session_index for r in records}
             if record.session_index in taken:
-                _tell(problems, "same_directory", f"another session stands under this number in {other.ref}", record.checkpoint_id, record.path)
+                _tell(
+                    problems,
+                    "same_directory",
+                    f"another session stands under this number in {other.ref}",
+                    record.checkpoint_id,
+                    record.path,
+                )
             records.append(record)
             continue
         mine = records[same[0]]
@@ -211,5 +261,7 @@ def _merged(records: list[SessionRecord], other: Checkpoint, problems: list[Diag
     return records
 
 
-def _tell(problems: list[Diagnostic], code: str, message: str, checkpoint_id: str, path: str, severity: str = "info") -> None:
+def _tell(
+    problems: list[Diagnostic], code: str, message: str, checkpoint_id: str, path: str, severity: str = "info"
+) -> None:
     problems.append(Diagnostic(severity, code, message, checkpoint_id=checkpoint_id, path=path))

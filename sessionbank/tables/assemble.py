@@ -17,6 +17,8 @@ from sessionbank.tables.refresh import Resumed
 from sessionbank.tables.union import SessionUnion
 from sessionbank.transcripts.rows import SessionRows, as_json
 
+HASH_INLINE = 1 << 17  # bytes
+
 
 @dataclass(slots=True)
 class _Seen:
@@ -50,7 +52,9 @@ def add_session(
     _finish(batch, (rows, union, seen), inherited, size)
 
 
-def add_resumed(batch: Batch, sid: str, resumed: Resumed, *, inherited: Mapping[str, str], hashing: ThreadPoolExecutor) -> None:
+def add_resumed(
+    batch: Batch, sid: str, resumed: Resumed, *, inherited: Mapping[str, str], hashing: ThreadPoolExecutor
+) -> None:
     """Reads a session that grew: chains of an earlier run by their longest file, then what is new."""
     rows = SessionRows(sid)
     union = SessionUnion(rows.problem)
@@ -78,7 +82,11 @@ def _take(record: SessionRecord, parts: list[bytes | None], work: _Work, hashing
     if all(not c or c.isspace() for c in chunks):
         seen.append(_Seen(record, "missing_blob" if len(chunks) < len(parts) else "empty", None))
         return 0
-    seen.append(_Seen(record, "present", hashing.submit(_hash_state, stated, chunks)))
+    is_long = (
+        stated is not None and sum(map(len, chunks)) > HASH_INLINE
+    )  # to hand it over costs more than a short hash
+    hashed = hashing.submit(_hash_state, stated, chunks) if is_long else _hash_state(stated, chunks)
+    seen.append(_Seen(record, "present", hashed))
     return union.add(record, chunks)
 
 
@@ -91,7 +99,9 @@ def _finish(batch: Batch, work: _Work, inherited: Mapping[str, str], size: int) 
     if union.format:
         try:
             union.format.read(entries, rows)
-        except Exception as error:  # a format module must not stop a bank; what it read so far would be half of it
+        except (
+            Exception
+        ) as error:  # a format module must not stop a bank; what it read so far would be half of it
             rows = SessionRows(sid)
             text = f"the reader failed on it: {type(error).__name__}: {error}"[:300]
             _tell(rows, seen[0].record, "reader_failed", text, "error")
@@ -107,7 +117,9 @@ def _finish(batch: Batch, work: _Work, inherited: Mapping[str, str], size: int) 
         shot = shots.get(id(record))
         known = (shot.chain, shot.lines, shot.size, shot.format, shot.agent) if shot else (None,) * 5
         blobs = as_json(list(record.transcript_blobs))
-        snapshots.append((sid, record.checkpoint_id, record.session_index, *known, one.state, hash_state, blobs))
+        snapshots.append(
+            (sid, record.checkpoint_id, record.session_index, *known, one.state, hash_state, blobs)
+        )
     batch.add(rows, snapshots, agent, inherited=inherited, size=size)
 
 
@@ -126,5 +138,7 @@ def _hash_state(stated: bytes | None, chunks: list[bytes]) -> str:
 def _tell(rows: SessionRows, record: SessionRecord, code: str, message: str, severity: str) -> None:
     path = f"{record.path}/{record.transcript_name}"
     rows.problems.append(
-        Diagnostic(severity, code, message, record.checkpoint_id, record.session_index, record.session_id, path)
+        Diagnostic(
+            severity, code, message, record.checkpoint_id, record.session_index, record.session_id, path
+        )
     )

@@ -16,7 +16,9 @@ from sessionbank.sources.store import Checkpoint, record_order
 Row = tuple[Any, ...]
 
 
-def attribution_rows(checkpoints: Iterable[Checkpoint], edits: Mapping[tuple[str, str], int] | None) -> list[Row]:
+def attribution_rows(
+    checkpoints: Iterable[Checkpoint], edits: Mapping[tuple[str, str], int] | None
+) -> list[Row]:
     """Rows in schema order. `edits` counts the calls that changed files, by (checkpoint, session); None: not known.
 
     The row to add up is the checkpoint's combined attribution where its root metadata has one, else its last record's.
@@ -30,7 +32,15 @@ def attribution_rows(checkpoints: Iterable[Checkpoint], edits: Mapping[tuple[str
         for r in stated:
             count = edits.get((r.checkpoint_id, r.session_id), 0) if edits is not None else None
             chosen = r is last and combined is None
-            rows.append(_row(r, r.attribution, chosen, False, _warning(r.attribution, count, times[_numbers(r.attribution)])))
+            rows.append(
+                _row(
+                    r,
+                    r.attribution,
+                    chosen,
+                    False,
+                    _warning(r.attribution, count, times[_numbers(r.attribution)]),
+                )
+            )
         if combined is not None and checkpoint.records:
             home = last or max(checkpoint.records, key=record_order)
             rows.append(_row(home, combined, True, True, _warning(combined, None, 1)))
@@ -61,9 +71,19 @@ def _warning(a: Attribution | None, edits: int | None, repeats: int) -> str | No
     expected = _formula(a)
     if expected is not None and share is not None and abs(expected - share) > 0.5:
         found.append(f"agent_percentage {share:.4g} does not follow from its own counts ({expected:.4g})")
-    if a.agent_lines is not None and a.total_committed is not None and a.agent_lines > a.total_committed and a.metric_version is None:
+    if (
+        a.agent_lines is not None
+        and a.total_committed is not None
+        and a.agent_lines > a.total_committed
+        and a.metric_version is None
+    ):
         found.append("more agent lines than committed lines")
-    if a.human_added is not None and a.agent_lines is not None and a.human_added > 1000 and a.human_added > 10 * max(a.agent_lines, 1):
+    if (
+        a.human_added is not None
+        and a.agent_lines is not None
+        and a.human_added > 1000
+        and a.human_added > 10 * max(a.agent_lines, 1)
+    ):
         found.append(f"{a.human_added} human lines added: likely a merge or a branch switch, not typing")
     if repeats > 1:
         found.append(f"the same numbers stand in {repeats} records of the checkpoint")

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999  # the years 1 to 9999
-TABLES = ("messages", "blocks", "tool_calls", "token_usage", "usage_lines", "snapshots", "facts", "diagnostics")
+TABLES = (
+    "messages",
+    "blocks",
+    "tool_calls",
+    "token_usage",
+    "usage_lines",
+    "snapshots",
+    "facts",
+    "diagnostics",
+)
 
 
 @dataclass(slots=True)
@@ -43,7 +52,13 @@ class Batch:
         self._agents: list[tuple[str | None, str | None, dict[str, int], int]] = []
 
     def add(
-        self, rows: SessionRows, snapshots: list[tuple[Any, ...]], agent: str | None, *, inherited: Mapping[str, str], size: int
+        self,
+        rows: SessionRows,
+        snapshots: list[tuple[Any, ...]],
+        agent: str | None,
+        *,
+        inherited: Mapping[str, str],
+        size: int,
     ) -> None:
         """Takes a session's rows; `snapshots` are rows of the table of that name."""
         where = Range(rows.session_id)
@@ -59,6 +74,11 @@ class Batch:
         self._agents.append((agent, rows.cwd, rows.foreign_ids, len(rows.boundaries)))
         self.ranges.append(where)
         self.size += size
+
+    @property
+    def messages(self) -> int:
+        """How many messages it holds."""
+        return self._length["messages"]
 
     def _put(self, where: Range, table: str, columns: Sequence[Sequence[Any]]) -> None:
         n = len(columns[0]) if columns else 0
@@ -124,7 +144,9 @@ def _duration(calls: pa.Table) -> pa.Array:
 
     gap = pc.subtract(calls["returned_at"].cast(pa.int64()), calls["called_at"].cast(pa.int64()))
     # A result stamped before its call shows clocks that differ, not a duration.
-    return pc.if_else(pc.greater_equal(gap, 0), pc.divide(gap, 1000), pa.scalar(None, pa.int64())).combine_chunks()
+    return pc.if_else(
+        pc.greater_equal(gap, 0), pc.divide(gap, 1000), pa.scalar(None, pa.int64())
+    ).combine_chunks()
 
 
 def _problem(d: Diagnostic) -> tuple[Any, ...]:

@@ -61,7 +61,8 @@ class Cache:
             if value["version"] != VERSION:
                 return None
             kept = {
-                sid: Kept(seg, sig, inh, {t: (b, n) for t, b, n in rows}) for sid, seg, sig, inh, rows in value["sessions"]
+                sid: Kept(seg, sig, inh, {t: (b, n) for t, b, n in rows})
+                for sid, seg, sig, inh, rows in value["sessions"]
             }
             found = Manifest(value["fingerprint"], kept, value["bank"])
             sizes: dict[str, int] = value["sizes"]
@@ -72,9 +73,13 @@ class Cache:
 
     def write(self, manifest: Manifest) -> None:
         """Replaces the manifest, then sweeps what it no longer names."""
-        alive = {k.segment for k in manifest.sessions.values()} | ({manifest.bank} if manifest.bank else set())
+        alive = {k.segment for k in manifest.sessions.values()} | (
+            {manifest.bank} if manifest.bank else set()
+        )
         sizes = {
-            f"{segment}/{p.name}": p.stat().st_size for segment in sorted(alive) for p in sorted((self.folder / segment).iterdir())
+            f"{segment}/{p.name}": p.stat().st_size
+            for segment in sorted(alive)
+            for p in sorted((self.folder / segment).iterdir())
         }
         value = {
             "version": VERSION,
@@ -109,7 +114,10 @@ class Cache:
         target = self.folder / name
         target.mkdir(parents=True)
         for table, rows in tables.items():
-            with pa.OSFile(str(target / f"{table}.arrow"), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+            with (
+                pa.OSFile(str(target / f"{table}.arrow"), "wb") as sink,
+                pa.ipc.new_file(sink, rows.schema) as writer,
+            ):
                 writer.write_table(rows)
 
     def table(self, segment: str, name: str) -> pa.Table:

@@ -33,7 +33,9 @@ _KINDS = {
 Step = tuple[str, "pd.Series", "pd.DataFrame"]  # rule, effect of each row, the rows
 
 
-def explain(state: State, ids: frozenset[str] | None, column: str, *, rows_of: int | None = None) -> pd.DataFrame:
+def explain(
+    state: State, ids: frozenset[str] | None, column: str, *, rows_of: int | None = None
+) -> pd.DataFrame:
     """The steps as a frame (step, rule, effect, value, rows), or with `rows_of` the rows behind that step."""
     import pandas as pd
 
@@ -53,7 +55,9 @@ def explain(state: State, ids: frozenset[str] | None, column: str, *, rows_of: i
         found.append((number, rule, change, value, int((effect.fillna(0) != 0).sum())))
     found.append((len(steps), "the true figure", 0, value, found[-1][4] if found else 0))
     frame = pd.DataFrame(found, columns=["step", "rule", "effect", "value", "rows"])
-    return frame.astype({"step": "Int64", "rule": "str", "effect": "Int64", "value": "Int64", "rows": "Int64"})
+    return frame.astype(
+        {"step": "Int64", "rule": "str", "effect": "Int64", "value": "Int64", "rows": "Int64"}
+    )
 
 
 def _steps(state: State, ids: frozenset[str] | None, column: str) -> Iterator[Step]:
@@ -73,12 +77,25 @@ def _read(state: State, ids: frozenset[str] | None, table: str, columns: list[st
 
 
 def _messages(state: State, ids: frozenset[str] | None) -> pd.DataFrame:
-    columns = ["session_id", "seq", "role", "kind", "message_id", "agent_id", "is_subagent", "is_queued", "inherited_from", "stored_copies"]
+    columns = [
+        "session_id",
+        "seq",
+        "role",
+        "kind",
+        "message_id",
+        "agent_id",
+        "is_subagent",
+        "is_queued",
+        "inherited_from",
+        "stored_copies",
+    ]
     return _read(state, ids, "messages", columns)
 
 
 def _usage_lines(state: State, ids: frozenset[str] | None) -> pd.DataFrame:
-    lines = _read(state, ids, "usage_lines", ["session_id", "seq", "call", *_CLASSES, "is_subagent", "is_kept"])
+    lines = _read(
+        state, ids, "usage_lines", ["session_id", "seq", "call", *_CLASSES, "is_subagent", "is_kept"]
+    )
     lines = lines[lines["is_kept"].notna()]
     facts = _messages(state, ids)[["session_id", "seq", "agent_id", "stored_copies"]]
     calls = _read(state, ids, "token_usage", ["session_id", "message_id", "agent_id", "inherited_from"])
@@ -96,11 +113,23 @@ def _tokens(state: State, ids: frozenset[str] | None, column: str) -> Iterator[S
     value = lines[list(_CLASSES)].fillna(0).sum(axis=1) if name == "total_tokens" else lines[name].fillna(0)
     where = "nested lines of subagents" if sub else "lines of replies"
     yield f"naive: usage of all {where}, in every stored transcript", value * lines["stored_copies"], lines
-    yield "rule 1: a session is stored again as it grows; each line counts once", -value * (lines["stored_copies"] - 1), lines
+    yield (
+        "rule 1: a session is stored again as it grows; each line counts once",
+        -value * (lines["stored_copies"] - 1),
+        lines,
+    )
     kept = lines["is_kept"].astype(bool)
-    yield "rule 3: a reply repeats its usage on each of its lines; the line with most output counts", -value.where(~kept, 0), lines
+    yield (
+        "rule 3: a reply repeats its usage on each of its lines; the line with most output counts",
+        -value.where(~kept, 0),
+        lines,
+    )
     copied = lines["inherited_from"].notna() & kept
-    yield "rule 2: what a forked or resumed session copied belongs to the first", -value.where(copied, 0), lines
+    yield (
+        "rule 2: what a forked or resumed session copied belongs to the first",
+        -value.where(copied, 0),
+        lines,
+    )
 
 
 def _calls(state: State, ids: frozenset[str] | None, *, sub: bool) -> Iterator[Step]:
@@ -115,11 +144,19 @@ def _calls(state: State, ids: frozenset[str] | None, *, sub: bool) -> Iterator[S
     yield "rule 3: lines of the model <synthetic> are no calls", -one.where(synthetic, 0), m
     lines = _usage_lines(state, ids)
     lines = lines[lines["is_subagent"].astype(bool) == sub]
-    kept = set(zip(*(lines.loc[lines["is_kept"].astype(bool), c] for c in ("session_id", "seq")), strict=True))
-    is_kept = pd.Series([pair in kept for pair in zip(m["session_id"], m["seq"], strict=True)], index=m.index, dtype=bool)
+    kept = set(
+        zip(*(lines.loc[lines["is_kept"].astype(bool), c] for c in ("session_id", "seq")), strict=True)
+    )
+    is_kept = pd.Series(
+        [pair in kept for pair in zip(m["session_id"], m["seq"], strict=True)], index=m.index, dtype=bool
+    )
     yield "rule 3: the lines of one reply are one call", -one.where(~synthetic & ~is_kept, 0), m
     copied = lines[lines["is_kept"].astype(bool) & lines["inherited_from"].notna()].reset_index(drop=True)
-    yield "rule 2: what a forked or resumed session copied belongs to the first", copied["stored_copies"] * 0 - 1, copied
+    yield (
+        "rule 2: what a forked or resumed session copied belongs to the first",
+        copied["stored_copies"] * 0 - 1,
+        copied,
+    )
 
 
 def _lines(state: State, ids: frozenset[str] | None, column: str) -> Iterator[Step]:
@@ -129,19 +166,34 @@ def _lines(state: State, ids: frozenset[str] | None, column: str) -> Iterator[St
     lines = m[m["role"].isin(roles)].reset_index(drop=True)
     one = lines["stored_copies"] * 0 + 1
     yield f"naive: every {' and '.join(roles)} line in every stored transcript", lines["stored_copies"], lines
-    yield "rule 1: a session is stored again as it grows; each line counts once", -(lines["stored_copies"] - 1), lines
+    yield (
+        "rule 1: a session is stored again as it grows; each line counts once",
+        -(lines["stored_copies"] - 1),
+        lines,
+    )
     own = lines["inherited_from"].isna()
     yield "rule 2: what a forked or resumed session copied belongs to the first", -one.where(~own, 0), lines
     if column == "message_count":
         return
     for kind, why in _KINDS.items():
         yield f"rule 6: {why}", -one.where(own & (lines["kind"] == kind), 0), lines
-    queued = m[(m["kind"] == "prompt") & ~m["role"].isin(roles) & m["inherited_from"].isna()].reset_index(drop=True)
-    yield "rule 6: prompts typed while the agent worked stand in other lines", queued["stored_copies"] * 0 + 1, queued
+    queued = m[(m["kind"] == "prompt") & ~m["role"].isin(roles) & m["inherited_from"].isna()].reset_index(
+        drop=True
+    )
+    yield (
+        "rule 6: prompts typed while the agent worked stand in other lines",
+        queued["stored_copies"] * 0 + 1,
+        queued,
+    )
 
 
 def _tools(state: State, ids: frozenset[str] | None, column: str) -> Iterator[Step]:
-    calls = _read(state, ids, "tool_calls", ["session_id", "seq", "status", "is_error_explicit", "is_subagent", "inherited_from"])
+    calls = _read(
+        state,
+        ids,
+        "tool_calls",
+        ["session_id", "seq", "status", "is_error_explicit", "is_subagent", "inherited_from"],
+    )
     calls = calls[~calls["is_subagent"].astype(bool)].reset_index(drop=True)
     own = calls["inherited_from"].isna()
     one = calls["seq"] * 0 + 1
@@ -151,17 +203,39 @@ def _tools(state: State, ids: frozenset[str] | None, column: str) -> Iterator[St
         blocks = blocks[blocks["type"] == "tool_use"].merge(m, on=["session_id", "seq"], how="left")
         blocks = blocks[~blocks["is_subagent"].astype(bool)].reset_index(drop=True)
         yield "naive: every tool use in every stored transcript", blocks["stored_copies"], blocks
-        yield "rule 1: a session is stored again as it grows; each line counts once", -(blocks["stored_copies"] - 1), blocks
+        yield (
+            "rule 1: a session is stored again as it grows; each line counts once",
+            -(blocks["stored_copies"] - 1),
+            blocks,
+        )
         uses = blocks.groupby(["session_id", "seq"], as_index=False).size()
         made = calls.groupby(["session_id", "seq"], as_index=False).size().rename(columns={"size": "made"})
         uses = uses.merge(made, on=["session_id", "seq"], how="left").fillna({"made": 0})
-        yield "rule 7: a call written on several lines is one", (uses["made"] - uses["size"]).astype("Int64"), uses
-        yield "rule 2: what a forked or resumed session copied belongs to the first", -one.where(~own, 0), calls
+        yield (
+            "rule 7: a call written on several lines is one",
+            (uses["made"] - uses["size"]).astype("Int64"),
+            uses,
+        )
+        yield (
+            "rule 2: what a forked or resumed session copied belongs to the first",
+            -one.where(~own, 0),
+            calls,
+        )
         return
-    flagged = calls["status"].isin(["error", "rejected", "interrupted"]) & calls["is_error_explicit"].astype(bool)
+    flagged = calls["status"].isin(["error", "rejected", "interrupted"]) & calls["is_error_explicit"].astype(
+        bool
+    )
     yield "naive: every result that says is_error", one.where(flagged, 0), calls
-    yield "rule 2: what a forked or resumed session copied belongs to the first", -one.where(flagged & ~own, 0), calls
+    yield (
+        "rule 2: what a forked or resumed session copied belongs to the first",
+        -one.where(flagged & ~own, 0),
+        calls,
+    )
     yield "rule 7: a person said no", -one.where(flagged & own & (calls["status"] == "rejected"), 0), calls
-    yield "rule 7: interrupted, or cancelled with a sibling", -one.where(flagged & own & (calls["status"] == "interrupted"), 0), calls
+    yield (
+        "rule 7: interrupted, or cancelled with a sibling",
+        -one.where(flagged & own & (calls["status"] == "interrupted"), 0),
+        calls,
+    )
     silent = ~calls["is_error_explicit"].astype(bool) & own & (calls["status"] == "error")
     yield "rule 7: results that say success: false without is_error", one.where(silent, 0), calls

@@ -36,7 +36,9 @@ def message_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Columns:
     ]  # type: ignore[list-item]  # fmt: skip
 
 
-def _context(rows: SessionRows, kinds: tuple[str, ...], is_sub: tuple[bool, ...]) -> tuple[list[Any], list[Any]]:
+def _context(
+    rows: SessionRows, kinds: tuple[str, ...], is_sub: tuple[bool, ...]
+) -> tuple[list[Any], list[Any]]:
     """Whether the model still saw a line at the session's end, where the format tells."""
     n = len(kinds)
     if not rows.tells_context:
@@ -75,7 +77,10 @@ def tool_call_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Column
     found = []
     seen: set[str] = set()
     for number, use in enumerate(rows.uses):
-        call_id = use.tool_call_id or f"{use.message_id or rows.messages[use.seq].uuid or rows.session_id}:call-{number}"
+        call_id = (
+            use.tool_call_id
+            or f"{use.message_id or rows.messages[use.seq].uuid or rows.session_id}:call-{number}"
+        )
         if call_id in seen:
             continue  # the same call on another line: a reply that was written twice
         seen.add(call_id)
@@ -167,7 +172,10 @@ def usage_columns(rows: SessionRows, inherited: Mapping[str, str]) -> tuple[Colu
             begin.place.checkpoint_id, line.seq, chosen.uuid, inherited.get(begin.uuid or "") if inherited else None,
         ))  # fmt: skip
     kept = {id(line) for line in best.values()}
-    behind = [_behind(rows, line, messages[line.seq].place.chain, messages[line.seq].line, id(line) in kept) for line in rows.usage]
+    behind = [
+        _behind(rows, line, messages[line.seq].place.chain, messages[line.seq].line, id(line) in kept)
+        for line in rows.usage
+    ]
     if rows.repeats:
         here: dict[tuple[int, int], list[UsageRow]] = {}
         for line in rows.usage:

@@ -69,7 +69,9 @@ def _hashes(uuids: pa.ChunkedArray) -> np.ndarray[Any, Any]:
 
     parts = []
     for chunk in uuids.chunks:
-        offsets = np.frombuffer(chunk.buffers()[1], dtype="int64")[chunk.offset : chunk.offset + len(chunk) + 1]
+        offsets = np.frombuffer(chunk.buffers()[1], dtype="int64")[
+            chunk.offset : chunk.offset + len(chunk) + 1
+        ]
         text = np.frombuffer(chunk.buffers()[2] or b"", dtype="uint8")
         lengths = np.diff(offsets)
         good = np.flatnonzero(lengths >= SHORTEST)

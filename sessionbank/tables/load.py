@@ -6,13 +6,12 @@ first. The result of a refresh equals that of a cold load. Sources are handed in
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sessionbank.records import SessionRecord
+from sessionbank.sources.no_gc import no_gc
 from sessionbank.tables import cache as disk
 from sessionbank.tables.assemble import add_resumed, add_session, objects
 from sessionbank.tables.batch import TABLES, Batch
@@ -22,26 +21,18 @@ from sessionbank.tables.refresh import Plan, grown, resume
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Memory follows the batch: that many bytes of transcript, or that many messages, are held as Python objects.
 FLUSH_BYTES = 32 << 20
+FLUSH_ROWS = 50_000
 Blobs = Callable[[Iterable[str]], Iterator[tuple[str, bytes | None]]]
 Progress = Callable[[int, int], None]  # sessions done, sessions in all
 
 
-@contextmanager
-def _without_gc() -> Iterator[None]:
-    """The rows of a load are all alive: looking for garbage among them costs a quarter of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def signature(records: list[SessionRecord]) -> str:
     """What a session's rows depend on: its records' blobs, in order, and what decides their windows."""
-    parts = [(r.checkpoint_id, r.session_index, r.start_offset, r.transcript_blobs, r.hash_blob) for r in records]
+    parts = [
+        (r.checkpoint_id, r.session_index, r.start_offset, r.transcript_blobs, r.hash_blob) for r in records
+    ]
     return disk.key(parts)
 
 
@@ -59,14 +50,20 @@ class Loader:
         old = self._cache.read()
         found = old.sessions if old else {}
         signatures = {sid: signature(records) for sid, records in sessions.items()}
-        kept = {sid: found[sid] for sid in sessions if sid in found and found[sid].signature == signatures[sid]}
-        with _without_gc():
+        kept = {
+            sid: found[sid] for sid in sessions if sid in found and found[sid].signature == signatures[sid]
+        }
+        with no_gc():
             todo = {sid: records for sid, records in sessions.items() if sid not in kept}
-            plans = grown(self._cache, {sid: found[sid] for sid in todo if sid in found}, todo) if found else {}
+            plans = (
+                grown(self._cache, {sid: found[sid] for sid in todo if sid in found}, todo) if found else {}
+            )
             kept.update(self._build(todo, signatures, {}, plans=plans))
             manifest = disk.Manifest(fingerprint, {sid: kept[sid] for sid in sessions})
             copies = inherited_rows(self._cache, manifest)
-            again = [sid for sid, k in manifest.sessions.items() if k.inherited != _owners(copies.get(sid, {}))]
+            again = [
+                sid for sid, k in manifest.sessions.items() if k.inherited != _owners(copies.get(sid, {}))
+            ]
             if again:
                 rebuilt = self._build({sid: sessions[sid] for sid in again}, signatures, copies, plans={})
                 manifest.sessions.update(rebuilt)
@@ -99,7 +96,7 @@ class Loader:
                     add_resumed(batch, sid, resumed.pop(sid), inherited=inherited, hashing=hashing)
                 else:
                     add_session(batch, (sid, records), stream, inherited=inherited, hashing=hashing)
-                if batch.size >= FLUSH_BYTES:
+                if batch.size >= FLUSH_BYTES or batch.messages >= FLUSH_ROWS:
                     flush()
                     batch = Batch()
                 self._progress(done + 1, len(sessions))

@@ -20,7 +20,10 @@ def transcript(state: State, session_id: str) -> Transcript:
     """The transcript of one session."""
     manifest = state.manifest
     one = cache.Manifest(manifest.fingerprint, {session_id: manifest.sessions[session_id]})
-    part = {name: cache.assemble(state.cache, one, name) for name in ("messages", "blocks", "tool_calls", "token_usage")}
+    part = {
+        name: cache.assemble(state.cache, one, name)
+        for name in ("messages", "blocks", "tool_calls", "token_usage")
+    }
     facts = state.facts[session_id]
     blocks: dict[int, list[Block]] = {}
     for row in part["blocks"].to_pylist():
@@ -28,7 +31,10 @@ def transcript(state: State, session_id: str) -> Transcript:
     return Transcript(
         session_id,
         facts["agent"] or "unknown",
-        tuple(Message(**row, blocks=tuple(blocks.get(row["seq"], ()))) for row in _rows(part["messages"], Message)),
+        tuple(
+            Message(**row, blocks=tuple(blocks.get(row["seq"], ())))
+            for row in _rows(part["messages"], Message)
+        ),
         tuple(ToolCall(**row) for row in _rows(part["tool_calls"], ToolCall)),
         tuple(TokenUsage(**row) for row in _rows(part["token_usage"], TokenUsage)),
         facts["cwd"],

@@ -32,7 +32,9 @@ def _model(name: str) -> Any:
     return None
 
 
-_BANDS: dict[int, tuple[Any, list[tuple[int, tuple[float, ...]]]]] = {}  # id of a price -> the price, its bands
+_BANDS: dict[
+    int, tuple[Any, list[tuple[int, tuple[float, ...]]]]
+] = {}  # id of a price -> the price, its bands
 
 
 def _bands(price: Any) -> list[tuple[int, tuple[float, ...]]]:

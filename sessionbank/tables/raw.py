@@ -21,7 +21,10 @@ def raw_lines(state: State, row: Mapping[str, Any]) -> list[bytes]:
     if session_id not in state.manifest.sessions:
         raise NotFoundError(f"no session {session_id!r} in this bank")
     messages = _messages(state, session_id)
-    lines = sorted({(m["blob_oid"], m["line_index"], m["byte_offset"] is None) for m in _behind(row, messages)}, key=_order)
+    lines = sorted(
+        {(m["blob_oid"], m["line_index"], m["byte_offset"] is None) for m in _behind(row, messages)},
+        key=_order,
+    )
     files: dict[str, tuple[bytes, int]] = {}
     found = []
     for blob, line, is_document in lines:
@@ -48,7 +51,9 @@ def _behind(row: Mapping[str, Any], messages: list[dict[str, Any]]) -> list[dict
         return same or [m for m in messages if m["seq"] == int(row["seq"])]
     if _has(row, "seq"):
         return [m for m in messages if m["seq"] == int(row["seq"])]
-    raise QueryError("raw() takes a row of messages, blocks, tool_calls or token_usage (with its session_id and seq)")
+    raise QueryError(
+        "raw() takes a row of messages, blocks, tool_calls or token_usage (with its session_id and seq)"
+    )
 
 
 def _has(row: Mapping[str, Any], key: str) -> bool:
@@ -58,7 +63,9 @@ def _has(row: Mapping[str, Any], key: str) -> bool:
 
 def _text(row: Mapping[str, Any], key: str) -> str:
     if not hasattr(row, "get") or not _has(row, key):
-        raise QueryError(f"the row has no {key}; raw() takes a row of messages, blocks, tool_calls or token_usage")
+        raise QueryError(
+            f"the row has no {key}; raw() takes a row of messages, blocks, tool_calls or token_usage"
+        )
     return str(row[key])
 
 
@@ -87,7 +94,7 @@ def _document_part(data: bytes, number: int) -> bytes:
     text = data.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder()
     at = 0
-    for key in ("\"messages\"", "\"history\""):
+    for key in ('"messages"', '"history"'):
         at = text.find(key)
         if at >= 0:
             break

@@ -37,7 +37,9 @@ def reconcile_rows(state: State) -> list[tuple[Any, ...]]:
             elif stored is not None:
                 scope = "zero" if not any(v or 0 for v in stored) else "unknown"
             columns = zip(stored or (None,) * 5, window or (None,) * 5, whole or (None,) * 5, strict=True)
-            rows.append((record.checkpoint_id, record.session_index, sid, *(v for c in columns for v in c), scope))
+            rows.append(
+                (record.checkpoint_id, record.session_index, sid, *(v for c in columns for v in c), scope)
+            )
     return sorted(rows, key=lambda r: (r[0], r[1]))
 
 
@@ -52,7 +54,9 @@ def count(lines: list[_Line]) -> Counts:
     return (len(best), sums[0], sums[1], sums[2], sums[3])
 
 
-def _scope(stored: tuple[int | None, ...], window: Counts, whole: Counts, lines: list[_Line], begin: int) -> str:
+def _scope(
+    stored: tuple[int | None, ...], window: Counts, whole: Counts, lines: list[_Line], begin: int
+) -> str:
     fits_window, fits_whole = _fits(stored, window), _fits(stored, whole)
     if fits_window and fits_whole:
         return "both"
@@ -60,7 +64,11 @@ def _scope(stored: tuple[int | None, ...], window: Counts, whole: Counts, lines:
         return "window" if fits_window else "whole"
     if not any(v or 0 for v in stored):
         return "zero"
-    return "stale" if any(_is_a_beginning(stored, [x for x in lines if x[0] >= b]) for b in {0, begin}) else "unknown"
+    return (
+        "stale"
+        if any(_is_a_beginning(stored, [x for x in lines if x[0] >= b]) for b in {0, begin})
+        else "unknown"
+    )
 
 
 def _fits(stored: tuple[int | None, ...], counted: Counts) -> bool:
@@ -101,7 +109,10 @@ def _lines(state: State) -> dict[tuple[str, int], list[_Line]]:
     tokens = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens")
     keys = zip(table["session_id"].to_pylist(), table["chain"].to_pylist(), strict=True)
     values = zip(
-        table["line"].to_pylist(), table["call"].to_pylist(), *(table[t].fill_null(0).to_pylist() for t in tokens), strict=True
+        table["line"].to_pylist(),
+        table["call"].to_pylist(),
+        *(table[t].fill_null(0).to_pylist() for t in tokens),
+        strict=True,
     )
     found: dict[tuple[str, int], list[_Line]] = defaultdict(list)
     for key, line in zip(keys, values, strict=True):

@@ -16,7 +16,9 @@ import orjson
 from sessionbank.records import SessionRecord
 from sessionbank.tables import cache as disk
 
-TAIL_LIMIT = 64 << 20  # bytes of new transcripts that may wait in memory; above it everything is read as a stream
+TAIL_LIMIT = (
+    64 << 20
+)  # bytes of new transcripts that may wait in memory; above it everything is read as a stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,9 @@ class Resumed:
     tail: list[tuple[SessionRecord, list[bytes | None]]] = field(default_factory=list)
 
 
-def grown(cache: disk.Cache, found: Mapping[str, disk.Kept], sessions: Mapping[str, list[SessionRecord]]) -> dict[str, Plan]:
+def grown(
+    cache: disk.Cache, found: Mapping[str, disk.Kept], sessions: Mapping[str, list[SessionRecord]]
+) -> dict[str, Plan]:
     """Plans for sessions whose known records are the beginning of their present ones."""
     plans: dict[str, Plan] = {}
     size = 0
@@ -84,7 +88,9 @@ def _plan(shots: list[dict[str, object]], records: list[SessionRecord]) -> Plan 
     return Plan(known, records[len(known) :])
 
 
-def resume(plans: Mapping[str, Plan], blobs: Callable[[Iterable[str]], Iterator[tuple[str, bytes | None]]]) -> dict[str, Resumed]:
+def resume(
+    plans: Mapping[str, Plan], blobs: Callable[[Iterable[str]], Iterator[tuple[str, bytes | None]]]
+) -> dict[str, Resumed]:
     """Reads what the plans ask for; a session whose old bytes are gone is left out."""
     if not plans:
         return {}
@@ -100,8 +106,14 @@ def resume(plans: Mapping[str, Plan], blobs: Callable[[Iterable[str]], Iterator[
         pass
     for sid, plan in plans.items():
         wanted += [(sid, chain, oid) for chain, oid in _needed(plan, found[sid])]
-    old = dict(zip(((s, c) for s, c, _ in wanted), (d for _, d in blobs([o for _, _, o in wanted])), strict=True))
-    return {sid: r for sid, r in found.items() if _join(plans[sid], r, {c: d for (s, c), d in old.items() if s == sid})}
+    old = dict(
+        zip(((s, c) for s, c, _ in wanted), (d for _, d in blobs([o for _, _, o in wanted])), strict=True)
+    )
+    return {
+        sid: r
+        for sid, r in found.items()
+        if _join(plans[sid], r, {c: d for (s, c), d in old.items() if s == sid})
+    }
 
 
 def _longest(plan: Plan, chain: int) -> Known:

@@ -33,14 +33,18 @@ class SessionQuery:
     tz: str = "UTC"
 
 
-def matching(state: State, query: SessionQuery, is_processed: Callable[[SessionRecord], bool]) -> tuple[list[str], int]:
+def matching(
+    state: State, query: SessionQuery, is_processed: Callable[[SessionRecord], bool]
+) -> tuple[list[str], int]:
     """Ids of the selected sessions in the order asked for, and how many there were before the limit.
 
     Raises `QueryError` for a bad date, zone, sort or limit.
     """
     if query.sort not in ("newest", "oldest"):
         raise QueryError(f"sort is 'newest' or 'oldest', not {query.sort!r}")
-    if query.limit is not None and (isinstance(query.limit, bool) or not isinstance(query.limit, int) or query.limit < 0):
+    if query.limit is not None and (
+        isinstance(query.limit, bool) or not isinstance(query.limit, int) or query.limit < 0
+    ):
         raise QueryError(f"limit is a whole number from 0, not {query.limit!r}")
     since, before = moment_of(query.since, query.tz), moment_of(query.before, query.tz)
     agents = _sessions_of_agent(state, query.agent)
@@ -52,13 +56,17 @@ def matching(state: State, query: SessionQuery, is_processed: Callable[[SessionR
         if any(_passes(r, query, since, before, is_processed) for r in records):
             chosen.append(sid)
     never = datetime.min.replace(tzinfo=UTC)
-    latest = {sid: max((r.created_at or never for r in state.sessions[sid])) for sid in chosen}
+    latest = {sid: max(r.created_at or never for r in state.sessions[sid]) for sid in chosen}
     chosen.sort(key=lambda sid: (latest[sid], sid), reverse=query.sort == "newest")
     return chosen[: query.limit], len(chosen)
 
 
 def _passes(
-    r: SessionRecord, query: SessionQuery, since: datetime | None, before: datetime | None, is_processed: Callable[[SessionRecord], bool]
+    r: SessionRecord,
+    query: SessionQuery,
+    since: datetime | None,
+    before: datetime | None,
+    is_processed: Callable[[SessionRecord], bool],
 ) -> bool:
     if since is not None and (r.created_at is None or r.created_at < since):
         return False
@@ -77,9 +85,15 @@ def _sessions_of_agent(state: State, agent: str | None) -> set[str] | None:
     if agent is None:
         return None
     if agent in AGENTS:
-        return {sid for sid in state.sessions if ((state.facts.get(sid) or {}).get("agent") or "unknown") == agent}
+        return {
+            sid for sid in state.sessions if ((state.facts.get(sid) or {}).get("agent") or "unknown") == agent
+        }
     label = agent.casefold()
-    return {sid for sid, records in state.sessions.items() if any((r.agent_label or "").casefold() == label for r in records)}
+    return {
+        sid
+        for sid, records in state.sessions.items()
+        if any((r.agent_label or "").casefold() == label for r in records)
+    }
 
 
 def _searched(state: State, text: str) -> set[str]:
@@ -100,7 +114,9 @@ def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise QueryError(f"no time zone {name!r}; use an IANA name such as 'Europe/Berlin' or 'UTC'") from None
+        raise QueryError(
+            f"no time zone {name!r}; use an IANA name such as 'Europe/Berlin' or 'UTC'"
+        ) from None
 
 
 def moment_of(value: datetime | date | str | None, tz: str) -> datetime | None:
@@ -112,7 +128,9 @@ def moment_of(value: datetime | date | str | None, tz: str) -> datetime | None:
         try:
             value = date.fromisoformat(value) if len(value) == 10 else datetime.fromisoformat(value)
         except ValueError:
-            raise QueryError(f"{value!r} is not a date; write 2026-02-01 or 2026-02-01T10:00:00+01:00") from None
+            raise QueryError(
+                f"{value!r} is not a date; write 2026-02-01 or 2026-02-01T10:00:00+01:00"
+            ) from None
     if not isinstance(value, date):
         raise QueryError(f"{value!r} is not a date")
     if not isinstance(value, datetime):

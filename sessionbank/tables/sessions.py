@@ -33,7 +33,11 @@ def session_rows(
         touched = {f for r in records for f in r.files_touched or ()}
         summary = next((r.summary for r in reversed(records) if r.summary), None)
         share = next(
-            (r.attribution.agent_percentage for r in reversed(records) if r.attribution and r.attribution.agent_percentage is not None),
+            (
+                r.attribution.agent_percentage
+                for r in reversed(records)
+                if r.attribution and r.attribution.agent_percentage is not None
+            ),
             None,
         )
         branches = list(dict.fromkeys(r.branch for r in records if r.branch))

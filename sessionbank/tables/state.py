@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sessionbank import schema
 from sessionbank.records import SessionRecord
 from sessionbank.sources.git import Commit
+from sessionbank.sources.no_gc import no_gc
 from sessionbank.sources.store import Store, record_order
 from sessionbank.tables import attribution, cache, load, sessions, stored
 
@@ -41,7 +42,9 @@ class Source(Protocol):
 class State:
     """Everything that is known of a bank at one state of its refs."""
 
-    def __init__(self, source: Source, refs: dict[str, str], store: cache.Cache, progress: Callable[[], load.Progress]) -> None:
+    def __init__(
+        self, source: Source, refs: dict[str, str], store: cache.Cache, progress: Callable[[], load.Progress]
+    ) -> None:
         self.source = source
         self.refs = refs
         self.cache = store
@@ -115,7 +118,8 @@ class State:
     def table(self, name: str) -> pa.Table:
         """A public table of the whole bank."""
         if name not in self._tables:
-            self._tables[name] = self._made(name)
+            with no_gc():
+                self._tables[name] = self._made(name)
         return self._tables[name]
 
     def _made(self, name: str) -> pa.Table:
@@ -147,7 +151,9 @@ class State:
             read = self.is_read or len(self.store.records) <= READ_AT_ONCE
         shown = self.snapshots if read else {}
         known = {k: (s["agent"], s["format"], s["state"], s["hash_state"]) for k, s in shown.items()}
-        rows = stored.record_rows(self.store.records, self.store.prompts, known, stored.linked(self.commit_rows))
+        rows = stored.record_rows(
+            self.store.records, self.store.prompts, known, stored.linked(self.commit_rows)
+        )
         return schema.arrow_table("records", rows)
 
     def _sessions(self) -> list[tuple[Any, ...]]:
@@ -157,10 +163,14 @@ class State:
     def _edits(self) -> list[tuple[str, str | None, str]]:
         import pyarrow.compute as pc
 
-        calls = self.spoken("tool_calls").select(["session_id", "checkpoint_id", "file_path", "tool_name", "inherited_from"])
+        calls = self.spoken("tool_calls").select(
+            ["session_id", "checkpoint_id", "file_path", "tool_name", "inherited_from"]
+        )
         mine = pc.and_(pc.is_valid(calls["file_path"]), pc.is_null(calls["inherited_from"]))
         rows = calls.filter(mine).to_pylist()
-        return [(r["session_id"], r["checkpoint_id"], r["file_path"]) for r in rows if r["tool_name"] in _EDITS]
+        return [
+            (r["session_id"], r["checkpoint_id"], r["file_path"]) for r in rows if r["tool_name"] in _EDITS
+        ]
 
     def _edit_counts(self) -> dict[tuple[str, str], int]:
         found: dict[tuple[str, str], int] = defaultdict(int)

@@ -22,8 +22,6 @@ _CLASSES = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "outpu
 
 def facts(tables: dict[str, pa.Table], ranges: list[Range], agents: list[tuple[Any, ...]]) -> pa.Table:
     """The table `facts` of a batch: one row a session, in the order of `ranges`."""
-    import numpy as np
-
     n = len(ranges)
     out: dict[str, list[Any]] = {"session_id": [r.session_id for r in ranges]}
     out["agent"] = [a[0] for a in agents]

@@ -55,7 +55,9 @@ def _checkpoint(c: Checkpoint, commits: int) -> Row:
     latest = sorted((r for r in c.records if r.created_at), key=lambda r: (r.created_at, r.session_index))
     branch = next((r.branch for r in reversed(latest) if r.branch), c.root.branch if c.root else None)
     strategy = next((r.strategy for r in reversed(latest) if r.strategy), c.root.strategy if c.root else None)
-    version = next((r.cli_version for r in reversed(latest) if r.cli_version), c.root.cli_version if c.root else None)
+    version = next(
+        (r.cli_version for r in reversed(latest) if r.cli_version), c.root.cli_version if c.root else None
+    )
     named = [r.files_touched for r in c.records if r.files_touched is not None]
     files = as_json(sorted({f for n in named for f in n})) if named else None
     return (
@@ -65,7 +67,10 @@ def _checkpoint(c: Checkpoint, commits: int) -> Row:
 
 
 def record_rows(
-    records: Iterable[SessionRecord], prompts: Mapping[str, str], read: Mapping[tuple[str, int, str], Row], commits: Mapping[str, str]
+    records: Iterable[SessionRecord],
+    prompts: Mapping[str, str],
+    read: Mapping[tuple[str, int, str], Row],
+    commits: Mapping[str, str],
 ) -> list[Row]:
     """One row a record.
 
@@ -74,10 +79,18 @@ def record_rows(
     """
     rows = []
     for r in records:
-        agent, form, state, hash_state = read.get((r.checkpoint_id, r.session_index, r.session_id), (None,) * 4)
+        agent, form, state, hash_state = read.get(
+            (r.checkpoint_id, r.session_index, r.session_id), (None,) * 4
+        )
         usage = r.stored_usage
         stated = (
-            (usage.input_tokens, usage.cache_creation_tokens, usage.cache_read_tokens, usage.output_tokens, usage.api_call_count)
+            (
+                usage.input_tokens,
+                usage.cache_creation_tokens,
+                usage.cache_read_tokens,
+                usage.output_tokens,
+                usage.api_call_count,
+            )
             if usage
             else (None,) * 5
         )
@@ -107,7 +120,9 @@ def learning_rows(records: Iterable[SessionRecord]) -> list[Row]:
     return rows
 
 
-def file_rows(records: Iterable[SessionRecord], calls: Iterable[tuple[str, str | None, str]], cwds: Mapping[str, str]) -> list[Row]:
+def file_rows(
+    records: Iterable[SessionRecord], calls: Iterable[tuple[str, str | None, str]], cwds: Mapping[str, str]
+) -> list[Row]:
     """One row a session, file and kind of evidence.
 
     `calls` are (session, checkpoint, path) of calls that write a file; `cwds` the working directory of each session.
@@ -115,7 +130,9 @@ def file_rows(records: Iterable[SessionRecord], calls: Iterable[tuple[str, str |
     rows: dict[tuple[str, str, str], Row] = {}
     for r in records:
         for path in r.files_touched or ():
-            rows.setdefault((r.session_id, path, "metadata"), (r.session_id, r.checkpoint_id, path, "metadata"))
+            rows.setdefault(
+                (r.session_id, path, "metadata"), (r.session_id, r.checkpoint_id, path, "metadata")
+            )
     for session_id, checkpoint_id, path in calls:
         root = (cwds.get(session_id) or "").rstrip("/\\")
         if root and path.startswith((root + "/", root + "\\")):

@@ -26,7 +26,9 @@ def totals(state: State, ids: frozenset[str] | None, by: list[str], *, tz: str) 
 
     unknown = [b for b in by if b not in GROUPINGS]
     if unknown or not by:
-        raise QueryError(f"cannot sum by {', '.join(map(repr, unknown)) or 'nothing'}; sum by: {', '.join(GROUPINGS)}")
+        raise QueryError(
+            f"cannot sum by {', '.join(map(repr, unknown)) or 'nothing'}; sum by: {', '.join(GROUPINGS)}"
+        )
     here = zone(tz)
     usage = schema.frame(state.spoken("token_usage"))
     usage = usage[usage["inherited_from"].isna()]
@@ -35,13 +37,19 @@ def totals(state: State, ids: frozenset[str] | None, by: list[str], *, tz: str) 
     keys = []
     for name in by:
         if name == "day":
-            usage = usage.assign(day=usage["timestamp"].dt.tz_convert(here).dt.strftime("%Y-%m-%d").astype("str"))
+            usage = usage.assign(
+                day=usage["timestamp"].dt.tz_convert(here).dt.strftime("%Y-%m-%d").astype("str")
+            )
         elif name == "agent":
-            usage = usage.assign(agent=usage["session_id"].map({s: f["agent"] for s, f in state.facts.items()}).astype("str"))
+            usage = usage.assign(
+                agent=usage["session_id"].map({s: f["agent"] for s, f in state.facts.items()}).astype("str")
+            )
         elif name == "branch":
             branches = {(r.session_id, r.checkpoint_id): r.branch for r in state.store.records}
             pairs = zip(usage["session_id"], usage["checkpoint_id"], strict=True)
-            usage = usage.assign(branch=pd.Series([branches.get(p) for p in pairs], index=usage.index, dtype="str"))
+            usage = usage.assign(
+                branch=pd.Series([branches.get(p) for p in pairs], index=usage.index, dtype="str")
+            )
         keys.append(f"{name}_id" if name in ("session", "checkpoint") else name)
     sub = usage["is_subagent"].astype(bool)
     columns: dict[str, pd.Series] = {}
@@ -54,6 +62,9 @@ def totals(state: State, ids: frozenset[str] | None, by: list[str], *, tz: str) 
     values = pd.concat([usage[keys], pd.DataFrame(columns, index=usage.index)], axis=1)
     grouped = values.groupby(keys, dropna=False, sort=True)
     summed = grouped.sum(min_count=0)
-    for name in ("cost_usd", "subagent_cost_usd"):  # where no call has a price there is no cost, not a cost of 0
+    for name in (
+        "cost_usd",
+        "subagent_cost_usd",
+    ):  # where no call has a price there is no cost, not a cost of 0
         summed[name] = grouped[name].sum(min_count=1)
     return summed.reset_index()

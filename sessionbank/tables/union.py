@@ -52,7 +52,9 @@ class SessionUnion:
     def __init__(self, report: Report) -> None:
         self.snapshots: list[Snapshot] = []
         self.format: Format | None = None  # of the first chain whose format is known
-        self.repeats: list[tuple[int, int, int, int]] = []  # (chain, line) of a repeat, (chain, line) it repeats
+        self.repeats: list[
+            tuple[int, int, int, int]
+        ] = []  # (chain, line) of a repeat, (chain, line) it repeats
         self._report = report
         self._chain: Chain | None = None
         self._chains = 0
@@ -74,7 +76,9 @@ class SessionUnion:
             self._close()
             chain = self._chain = Chain(self._chains, sniff(data), data)
             self._chains += 1
-        shot = Snapshot(record, len(data), 0, chain.number, chain.format.name, chain.format.agent, tuple(starts))
+        shot = Snapshot(
+            record, len(data), 0, chain.number, chain.format.name, chain.format.agent, tuple(starts)
+        )
         before = max((s.size for s in chain.snapshots), default=0)
         chain.snapshots.append(shot)
         self.snapshots.append(shot)
@@ -105,7 +109,9 @@ class SessionUnion:
             return
         if self.format is None or self.format.agent == "unknown":
             self.format = chain.format
-        first = Place(chain.snapshots[0].record.checkpoint_id, chain.snapshots[0].record.session_index, None, 0)
+        first = Place(
+            chain.snapshots[0].record.checkpoint_id, chain.snapshots[0].record.session_index, None, 0
+        )
         spans: list[tuple[int, Place]] = []
 
         early: list[tuple[str, str, str, int | None]] = []  # told while splitting, before places are known
@@ -158,7 +164,12 @@ class SessionUnion:
             base = keys[here][0]
             self.repeats.append((number, line, old[3].chain, old[1]))
             if chain.format.is_document:  # a document's message may have grown since: its last state counts
-                entries[here] = (value, line, offset, old[3]._replace(blob_oid=place.blob_oid, copies=copies, chain=number))
+                entries[here] = (
+                    value,
+                    line,
+                    offset,
+                    old[3]._replace(blob_oid=place.blob_oid, copies=copies, chain=number),
+                )
             else:
                 entries[here] = (*old[:3], old[3]._replace(copies=copies))
 
@@ -238,7 +249,9 @@ def _spans(snapshots: list[Snapshot]) -> list[tuple[int, Place]]:
             holders = [max(snapshots, key=lambda s: s.lines)]
         blobs = holders[0].record.transcript_blobs
         blob = blobs[bisect_right(holders[0].chunk_lines, cut) - 1] if blobs else None
-        spans.append((cut, Place(owner.checkpoint_id, owner.session_index, blob, len(holders), snapshots[0].chain)))
+        spans.append(
+            (cut, Place(owner.checkpoint_id, owner.session_index, blob, len(holders), snapshots[0].chain))
+        )
     return spans
 
 
