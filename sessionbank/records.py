@@ -107,6 +107,16 @@ class Attribution:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentFile:
+    """A subagent's transcript that is stored beside its session's: by Entire under ``tasks/``, by agents in folders."""
+
+    agent_id: str | None
+    tool_use_id: str | None  # the call that started it, where the path tells
+    blob: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionRecord:
     """One stored session directory of one checkpoint: metadata, and where its transcript lies."""
 
@@ -141,6 +151,7 @@ class SessionRecord:
     linked_commit_sha: str | None = None
     model_label: str | None = None
     extra: str | None = field(default=None, repr=False)  # JSON text of metadata keys that no field holds
+    agent_files: tuple[AgentFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

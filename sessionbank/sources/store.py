@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from sessionbank.records import Diagnostic, SessionRecord
+from sessionbank.records import AgentFile, Diagnostic, SessionRecord
 from sessionbank.sources import metadata as meta
 from sessionbank.sources.entire import LAYOUTS, StoredCheckpoint, StoredDir, TreeReader, checkpoint_refs
 from sessionbank.sources.git import GitReader
@@ -18,6 +19,7 @@ from sessionbank.sources.no_gc import no_gc
 
 Content = dict[str, object] | str  # a metadata file's object, or why there is none
 Read = tuple[dict[str, Content], dict[str, int | None]]  # metadata by object id, sizes of transcripts
+_AGENT_FILE = re.compile(r"([^/]+)/(?:.*/)?agent-([^/]+)\.jsonl")
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -115,7 +117,13 @@ def _checkpoint(stored: StoredCheckpoint, read: Read, problems: list[Diagnostic]
             )
         else:
             root = meta.root(value)
-    records = [_record(d, read, problems) for _, d in sorted(stored.dirs.items())]
+    records = [
+        replace(r, agent_files=agent_files(stored.tasks, stored.root) + r.agent_files) if stored.tasks else r
+        for r in (_record(d, read, problems) for _, d in sorted(stored.dirs.items()))
+    ]
+    if stored.tasks and not records:
+        text = "task files of a checkpoint without a session directory are not read"
+        _tell(problems, "task_without_session", text, stored.checkpoint_id, f"{stored.root}/tasks")
     return Checkpoint(
         stored.checkpoint_id,
         stored.layout,
@@ -188,7 +196,18 @@ def _record(stored: StoredDir, read: Read, problems: list[Diagnostic]) -> Sessio
         storage_commit_sha=stored.commit,
         model_label=meta.text(value.get("model")),
         extra=meta.extra(value, too_long),
+        agent_files=agent_files(stored.tasks, stored.path),
     )
+
+
+def agent_files(tasks: dict[str, str], root: str) -> tuple[AgentFile, ...]:
+    """The subagents' transcripts among task files: ``<tool-use-id>/agent-<id>.jsonl``."""
+    found = []
+    for path, oid in sorted(tasks.items()):
+        match = _AGENT_FILE.fullmatch(path)
+        if match:
+            found.append(AgentFile(match[2], match[1], oid, f"{root}/tasks/{path}".lstrip("/")))
+    return tuple(found)
 
 
 def _transcript_state(sizes: list[int | None]) -> str:

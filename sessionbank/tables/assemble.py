@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sessionbank.records import Diagnostic, SessionRecord
+from sessionbank.records import AgentFile, Diagnostic, SessionRecord
 from sessionbank.tables.batch import Batch
 from sessionbank.tables.refresh import Resumed
 from sessionbank.tables.union import SessionUnion
+from sessionbank.transcripts.jsonl import head
 from sessionbank.transcripts.rows import SessionRows, as_json
 
 HASH_INLINE = 1 << 17  # bytes
@@ -31,7 +32,7 @@ class _Seen:
 
 def objects(record: SessionRecord) -> tuple[str, ...]:
     """The objects to read for a record: its hash, where it has one, then its transcript."""
-    blobs = record.transcript_blobs
+    blobs = (*record.transcript_blobs, *(f.blob for f in record.agent_files))
     return (record.hash_blob, *blobs) if record.hash_blob and blobs else blobs
 
 
@@ -45,10 +46,15 @@ def add_session(
     union = SessionUnion(rows.problem)
     seen: list[_Seen] = []
     size = 0
+    agents: list[tuple[SessionRecord, AgentFile, bytes | None]] = []
     for record in records:
         parts = [next(stream)[1] for _ in objects(record)]
+        files = parts[len(parts) - len(record.agent_files) :]
+        del parts[len(parts) - len(record.agent_files) :]
+        agents += [(record, f, d) for f, d in zip(record.agent_files, files, strict=True)]
         if record.transcript_blobs:
             size += _take(record, parts, (rows, union, seen), hashing)
+    size += _agent_files(agents, rows, union)
     _finish(batch, (rows, union, seen), inherited, size)
 
 
@@ -67,6 +73,22 @@ def add_resumed(
     for record, parts in resumed.tail:
         size += _take(record, parts, (rows, union, seen), hashing)
     _finish(batch, (rows, union, seen), inherited, size)
+
+
+def _agent_files(agents: list[tuple[SessionRecord, AgentFile, bytes | None]], rows: SessionRows, union: SessionUnion) -> int:
+    """Subagents' own transcripts join their session, each agent's snapshots one after the other."""
+    size = 0
+    for record, file, data in sorted(agents, key=lambda a: a[1].agent_id or a[1].path):
+        if data is None or not data.strip():
+            _tell(rows, record, "missing_blob", f"the subagent's transcript {file.path} is empty or not in this clone", "warning")
+            continue
+        named = {v.get("sessionId") for v in head(data)} - {None}
+        if named and rows.session_id not in named:
+            continue  # of another session of the same checkpoint, which has the same file
+        if file.agent_id and file.tool_use_id:
+            rows.agent_calls[file.agent_id] = file.tool_use_id
+        size += union.add_agent_file(record, file, data)
+    return size
 
 
 _Work = tuple[SessionRows, SessionUnion, list[_Seen]]

@@ -73,7 +73,7 @@ def grown(
 
 
 def _plan(shots: list[dict[str, object]], records: list[SessionRecord]) -> Plan | None:
-    if not shots or len(shots) > len(records):
+    if not shots or len(shots) > len(records) or any(r.agent_files for r in records):
         return None
     known = []
     for shot, record in zip(shots, records, strict=False):

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from sessionbank.records import SessionRecord
+from sessionbank.records import AgentFile, SessionRecord
 from sessionbank.transcripts.jsonl import Stored
 from sessionbank.transcripts.rows import Entry, Format, Place, as_json
 from sessionbank.transcripts.sniff import sniff
@@ -30,6 +30,8 @@ class Snapshot:
     record: SessionRecord
     size: int
     lines: int  # physical lines; of documents the number of messages
+    start: int | None  # where the record's window begins, as stored
+    blobs: tuple[str, ...]
     chain: int = 0
     format: str = "unknown"
     agent: str = "unknown"
@@ -43,6 +45,7 @@ class Chain:
     number: int
     format: Format
     longest: bytes
+    agent_id: str | None = None  # of the subagent whose own transcript it is
     snapshots: list[Snapshot] = field(default_factory=list)
 
 
@@ -76,13 +79,33 @@ class SessionUnion:
             self._close()
             chain = self._chain = Chain(self._chains, sniff(data), data)
             self._chains += 1
-        shot = Snapshot(
-            record, len(data), 0, chain.number, chain.format.name, chain.format.agent, tuple(starts)
-        )
+        shot = self._snapshot(record, len(data), chain)
+        shot.chunk_lines = tuple(starts)
         before = max((s.size for s in chain.snapshots), default=0)
         chain.snapshots.append(shot)
         self.snapshots.append(shot)
         return max(len(data) - before, 0)
+
+    @staticmethod
+    def _snapshot(record: SessionRecord, size: int, chain: Chain) -> Snapshot:
+        known = chain.format
+        return Snapshot(
+            record, size, 0, record.start_offset, record.transcript_blobs, chain.number, known.name, known.agent
+        )
+
+    def add_agent_file(self, record: SessionRecord, file: AgentFile, data: bytes) -> int:
+        """Takes a subagent's own transcript; call it after all of the session's, file by file in stored order."""
+        chain = self._chain
+        if chain is None or chain.agent_id != (file.agent_id or file.path) or not data.startswith(chain.longest):
+            self._close()
+            chain = self._chain = Chain(self._chains, sniff(data), data, agent_id=file.agent_id or file.path)
+            self._chains += 1
+        before, chain.longest = len(chain.longest), data
+        format_ = chain.format
+        chain.snapshots.append(
+            Snapshot(record, len(data), 0, None, (file.blob,), chain.number, format_.name, format_.agent)
+        )
+        return len(data) - before
 
     def replay(self, records: list[tuple[SessionRecord, int]], data: bytes) -> None:
         """Takes a chain that an earlier run found: its records with their sizes, and the bytes that begin with each."""
@@ -90,7 +113,7 @@ class SessionUnion:
         chain = self._chain = Chain(self._chains, sniff(data), data)
         self._chains += 1
         for record, size in records:
-            shot = Snapshot(record, size, 0, chain.number, chain.format.name, chain.format.agent)
+            shot = self._snapshot(record, size, chain)
             chain.snapshots.append(shot)
             self.snapshots.append(shot)
 
@@ -107,7 +130,7 @@ class SessionUnion:
         chain, self._chain = self._chain, None
         if chain is None:
             return
-        if self.format is None or self.format.agent == "unknown":
+        if chain.agent_id is None and (self.format is None or self.format.agent == "unknown"):
             self.format = chain.format
         first = Place(
             chain.snapshots[0].record.checkpoint_id, chain.snapshots[0].record.session_index, None, 0
@@ -125,6 +148,11 @@ class SessionUnion:
         spans.extend(_spans(chain.snapshots))
         for told in early:
             self._report(*told[:4], _place_of(spans, told[3]) if told[3] is not None else first)
+        if chain.agent_id is not None:
+            for stored in split:  # the file's name tells what its lines may not
+                if type(stored[1]) is dict:
+                    stored[1]["isSidechain"] = True
+                    stored[1].setdefault("agentId", chain.agent_id)
         self._merge(chain, split, spans)
 
     def _merge(self, chain: Chain, split: list[Stored], spans: list[tuple[int, Place]]) -> None:
@@ -229,7 +257,7 @@ def windows(snapshots: list[Snapshot]) -> list[int]:
     begins = [0]
     seen = snapshots[0].lines
     for shot in snapshots[1:]:
-        start = shot.record.start_offset
+        start = shot.start
         usable = start is not None and 0 < start <= shot.lines and start >= begins[-1]
         begins.append(start if usable and start is not None else max(min(seen, shot.lines), begins[-1]))
         seen = max(seen, shot.lines)
@@ -247,7 +275,7 @@ def _spans(snapshots: list[Snapshot]) -> list[tuple[int, Place]]:
         holders = [s for s in snapshots if s.lines > cut]
         if not holders:
             holders = [max(snapshots, key=lambda s: s.lines)]
-        blobs = holders[0].record.transcript_blobs
+        blobs = holders[0].blobs
         blob = blobs[bisect_right(holders[0].chunk_lines, cut) - 1] if blobs else None
         spans.append(
             (cut, Place(owner.checkpoint_id, owner.session_index, blob, len(holders), snapshots[0].chain))

@@ -36,8 +36,10 @@ def _matches(whole: Any, first: list[dict[str, Any]]) -> bool:
     for value in first:
         kind = value.get("type")
         if kind in ("user", "assistant", "system", "progress") and "uuid" in value:
-            return isinstance(value.get("message"), dict) or "parentUuid" in value
-        if kind in _TYPES and ("sessionId" in value or "messageId" in value or "leafUuid" in value):
+            if isinstance(value.get("message"), dict) or "parentUuid" in value:
+                return True
+            continue
+        if type(kind) is str and kind in _TYPES and ("sessionId" in value or "messageId" in value or "leafUuid" in value):
             return True
     return False
 
@@ -57,7 +59,7 @@ class _Reader:
         self.calls: dict[str, str] = {}  # message id -> the call it stands for now (gateways reuse ids)
         self.inputs: dict[str, tuple[Any, ...]] = {}  # call -> its input-side usage
         self.since_prompt: set[str] = set()  # calls with a line since the last human prompt
-        self.spawned: dict[str, str] = {}  # agent id -> call that started it
+        self.spawned = dict(rows.agent_calls)  # agent id -> call that started it
         self.asked: dict[str, str] = {}  # prompt text -> spawn call, for sidechains without an agent id
         self.nameless: set[str | None] = set()  # agents with a reply that has neither id nor usage
         self.chains: dict[str, tuple[str | None, str | None]] = {}  # uuid of a sidechain line -> agent id, spawn call
@@ -69,6 +71,8 @@ class _Reader:
             kind = value.get("type")
             if kind == "progress":
                 self.progress(entry)
+            elif kind in ("assistant", "user") and value.get("isSidechain") is True and self.is_nested(value):
+                continue  # a progress line told it already
             elif kind == "assistant":
                 self.assistant(value, value, entry, *self.actor(value))
             elif kind == "user":
@@ -128,6 +132,11 @@ class _Reader:
         if string(value.get("uuid")):
             self.chains[value["uuid"]] = parent
         return parent
+
+    def is_nested(self, value: dict[str, Any]) -> bool:
+        """Whether a progress line brought this very message of a subagent."""
+        uuid = value.get("uuid")
+        return type(uuid) is str and uuid in self.nested
 
     # -- one kind of line each ---------------------------------------------------------------------------------
 

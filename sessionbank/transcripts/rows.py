@@ -117,15 +117,24 @@ class SessionRows:
     results: list[ResultRow] = field(default_factory=list)
     usage: list[UsageRow] = field(default_factory=list)
     tells_context: bool = False  # whether the format shows what the model still saw
-    boundaries: list[tuple[int, str]] = field(default_factory=list)  # seq from which a new context starts, and why
+    boundaries: list[tuple[int, str]] = field(
+        default_factory=list
+    )  # seq from which a new context starts, and why
     repeats: list[tuple[int, int, int, int]] = field(default_factory=list)  # see `tables.union`
+    agent_calls: dict[str, str] = field(default_factory=dict)  # agent id -> call that started it, where a path tells
     cwd: str | None = None
-    foreign_ids: dict[str, int] = field(default_factory=dict)  # session ids, not this one's, that its lines name
+    foreign_ids: dict[str, int] = field(
+        default_factory=dict
+    )  # session ids, not this one's, that its lines name
 
-    def problem(self, severity: str, code: str, message: str, line: int | None = None, place: Place | None = None) -> None:
+    def problem(
+        self, severity: str, code: str, message: str, line: int | None = None, place: Place | None = None
+    ) -> None:
         """Adds a diagnostics row."""
         checkpoint, index = (place.checkpoint_id, place.session_index) if place else (None, None)
-        self.problems.append(Diagnostic(severity, code, message, checkpoint, index, self.session_id, None, line))
+        self.problems.append(
+            Diagnostic(severity, code, message, checkpoint, index, self.session_id, None, line)
+        )
 
 
 @dataclass(frozen=True, slots=True)
