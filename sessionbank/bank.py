@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,9 @@ from sessionbank.errors import DamagedDataError, QueryError
 from sessionbank.progress import progress_bar
 from sessionbank.records import CheckpointRef, Session, SessionRecord
 from sessionbank.selection import Selection, Tables
-from sessionbank.sources.entire import checkpoint_refs
 from sessionbank.sources.metadata import canonical_id
-from sessionbank.sources.open import open_source
+from sessionbank.sources.open import Place, Source, open_source
 from sessionbank.sources.processing import ProcessingEntry, ProcessingLog
-from sessionbank.sources.repository import Repository
 from sessionbank.tables import raw
 from sessionbank.tables.cache import Cache
 from sessionbank.tables.cache import key as cache_key
@@ -36,10 +34,11 @@ DATA_VERSION = 1  # raise whenever rows of the cache are made in another way
 
 
 def open_bank(
-    path: str | os.PathLike[str] = ".", *, branch: str | None = None, state_dir: str | os.PathLike[str] | None = None,
+    path: Place | Sequence[Place] = ".", *, branch: str | None = None, state_dir: str | os.PathLike[str] | None = None,
     cache: bool | str | os.PathLike[str] = True, strict: bool = False, progress: bool = True,
 ) -> SessionBank:  # fmt: skip
-    """Opens the sessions of a git repository (bare, worktree, shallow or partial) or of a .bundle file.
+    """Opens the sessions of a git repository (bare, worktree, shallow or partial), of a .bundle file, of an agent's own
+    folder (``~/.claude/projects``, ``~/.codex/sessions``, …), or of several of them as one (a list).
 
     `branch` names the one checkpoint branch to read instead of all known ones. `cache` says whether to keep tables on
     disk between runs (a path: where). `state_dir` holds the processing log. ``strict=True`` raises `DamagedDataError`
@@ -55,12 +54,12 @@ class SessionBank(Tables):
     """All sessions of one repository. Use it in one thread; close it, or use it as a context manager."""
 
     def __init__(
-        self, path: str | os.PathLike[str] = ".", *, branch: str | None = None, state_dir: str | os.PathLike[str] | None = None,
+        self, path: Place | Sequence[Place] = ".", *, branch: str | None = None, state_dir: str | os.PathLike[str] | None = None,
         cache: bool | str | os.PathLike[str] = True, strict: bool = False, progress: bool = True,
     ) -> None:  # fmt: skip
         self._temporary = tempfile.TemporaryDirectory(prefix="sessionbank-") if cache is False else None
         root = Path(self._temporary.name) if self._temporary else _folder(cache, "cache")
-        self._source: Repository = open_source(path, branch=branch, cache_dir=root)
+        self._source: Source = open_source(path, branch=branch, cache_dir=root)
         self._cache_folder = root / "tables" / _key(self._source.identity)
         self._log = ProcessingLog(_folder(state_dir, "state") / cache_key(self._source.identity))
         self._strict, self._progress = strict, progress
@@ -72,7 +71,7 @@ class SessionBank(Tables):
     @property
     def is_available(self) -> bool:
         """Whether the repository holds a checkpoint ref."""
-        return bool(checkpoint_refs(self._source.refs(), self._source.branch))
+        return self._source.has_checkpoints(self._source.refs())
 
     @property
     def layouts(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ _KNOWN = {
     "transcript_hash.txt",
     "summary.txt",
 }
-LAYOUTS = ("refs-v1", "branch-v1", "v2", "sessions-v0")  # the order in which a copy is preferred
+LAYOUTS = ("refs-v1", "branch-v1", "v2", "sessions-v0", "folder")  # the order in which a copy is preferred
 
 
 @dataclass(slots=True)

@@ -1,22 +1,51 @@
-"""What a caller names, as a source: a repository, a bundle, or later an agent's folder. Which it is, is told here."""
+"""What a caller names, as a source: a repository, a bundle, an agent's folder, or several. Which it is, is told here."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
-from sessionbank.errors import RepositoryError
+from sessionbank.errors import QueryError, RepositoryError
+from sessionbank.sources.folders import Folder, is_known_place, transcripts_below
 from sessionbank.sources.repository import Repository
+from sessionbank.sources.several import Several
+
+Place = str | os.PathLike[str]
+Source = Repository | Folder | Several
 
 
-def open_source(path: str | os.PathLike[str], *, branch: str | None, cache_dir: Path) -> Repository:
-    """The source at `path`.
+def open_source(place: Place | Sequence[Place], *, branch: str | None, cache_dir: Path) -> Source:
+    """The source at a path, or all sources of a list of paths as one.
 
     Raises `RepositoryError` where there is none, with what to name instead.
     """
-    where = Path(path).expanduser()
+    if not isinstance(place, str | os.PathLike):
+        places = list(place)
+        if not places:
+            raise QueryError("the list of places to open is empty")
+        return Several([_one(p, branch, cache_dir) for p in places])
+    return _one(place, branch, cache_dir)
+
+
+def _one(place: Place, branch: str | None, cache_dir: Path) -> Repository | Folder:
+    where = Path(place).expanduser()
     if not where.exists():
         raise RepositoryError(
             f"{where} does not exist; name a git repository, a .bundle file or an agent's folder"
         )
-    return Repository(where, branch=branch, cache_dir=cache_dir)
+    if where.is_file() and where.suffix in (".jsonl", ".json"):
+        raise RepositoryError(f"{where} is a single transcript; name the folder that holds it")
+    if where.is_dir() and is_known_place(where.resolve()):
+        return Folder(where)
+    try:
+        found = Repository(where, branch=branch, cache_dir=cache_dir)
+    except RepositoryError as error:
+        if where.is_dir() and "is not a git repository" in str(error) and any(transcripts_below(where, 1)):
+            return Folder(where)
+        raise
+    inside = where.is_dir() and not (where / ".git").exists() and not (where / "HEAD").exists()
+    if inside and not found.has_checkpoints(found.refs()) and any(transcripts_below(where, 1)):
+        found.close()  # a folder of transcripts that happens to lie in some repository
+        return Folder(where)
+    return found

@@ -41,6 +41,10 @@ class Repository:
         """Every ref and its commit, now."""
         return self._git.refs()
 
+    def has_checkpoints(self, refs: dict[str, str]) -> bool:
+        """Whether a ref holds checkpoints."""
+        return bool(checkpoint_refs(refs, self.branch))
+
     def fingerprint(self, refs: dict[str, str]) -> str:
         """Changes whenever any ref moves: checkpoints and the commits that name them both hang on refs."""
         text = "\n".join(f"{k} {v}" for k, v in sorted(refs.items()))
