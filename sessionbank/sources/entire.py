@@ -89,7 +89,7 @@ def checkpoint_refs(
     A remote-tracking branch counts like a local one; where two refs have the same commit, it is read once. `branch`
     names the one checkpoint branch to read instead, as short or full ref name.
     """
-    found = []
+    found: list[tuple[str, str, str, str | None]] = []
     for ref, commit in refs.items():
         short = re.sub(r"^refs/(?:heads/|remotes/[^/]+/)?", "", ref)
         own = _OWN_REF.search(ref)

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,7 @@ class Folder:
             home = sessions.get(canonical_id(parent or ""))
             if home:
                 last = home[-1]
-                home[-1] = _with(last, file)
+                home[-1] = replace(last, agent_files=(*last.agent_files, file))
             else:
                 sid = f"agent-{file.agent_id}"
                 record = _record(sid, file.path, file.blob, data=b"", modified=None, about={})
@@ -214,12 +215,6 @@ def _record(
     )
 
 
-def _with(record: SessionRecord, file: AgentFile) -> SessionRecord:
-    from dataclasses import replace
-
-    return replace(record, agent_files=(*record.agent_files, file))
-
-
 def _named(path: Path) -> str:
     found = _UUID.findall(path.stem)
     return found[-1] if found else path.stem
@@ -256,9 +251,7 @@ def _objects(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _learn(about: dict[str, Any], value: dict[str, Any]) -> None:
-    payload = value.get("payload") if isinstance(value.get("payload"), dict) else {}
-    info = value.get("info") if isinstance(value.get("info"), dict) else {}
-    data = value.get("data") if isinstance(value.get("data"), dict) else {}
+    payload, info, data = _part(value, "payload"), _part(value, "info"), _part(value, "data")
     is_header = value.get("type") in ("session", "session_start", "session_meta")
     candidates = [value.get("sessionId"), value.get("session_id"), info.get("id"), data.get("sessionId")]
     if is_header:
@@ -268,7 +261,11 @@ def _learn(about: dict[str, Any], value: dict[str, Any]) -> None:
         about.setdefault("parent", found)
     if found:
         about.setdefault("session", found)
-    git = payload.get("git") if isinstance(payload.get("git"), dict) else {}
-    branch = value.get("gitBranch") or git.get("branch")
+    branch = value.get("gitBranch") or _part(payload, "git").get("branch")
     if isinstance(branch, str) and branch:
         about.setdefault("branch", branch)
+
+
+def _part(value: dict[str, Any], key: str) -> dict[str, Any]:
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}

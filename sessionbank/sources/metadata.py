@@ -109,10 +109,11 @@ def attribution(value: Any) -> Attribution | None:
     if not isinstance(value, dict):
         return None
     share = value.get("agent_percentage")
-    number = isinstance(share, int | float) and not isinstance(share, bool) and share == share
+    if not isinstance(share, int | float) or isinstance(share, bool) or share != share:
+        share = None
     return Attribution(
         calculated_at=moment(value.get("calculated_at")),
-        agent_percentage=float(share) if number else None,
+        agent_percentage=None if share is None else float(share),
         **{
             name: count(value.get(name))
             for name in ("agent_lines", "human_added", "human_modified", "human_removed", "total_committed",

@@ -75,12 +75,20 @@ def add_resumed(
     _finish(batch, (rows, union, seen), inherited, size)
 
 
-def _agent_files(agents: list[tuple[SessionRecord, AgentFile, bytes | None]], rows: SessionRows, union: SessionUnion) -> int:
+def _agent_files(
+    agents: list[tuple[SessionRecord, AgentFile, bytes | None]], rows: SessionRows, union: SessionUnion
+) -> int:
     """Subagents' own transcripts join their session, each agent's snapshots one after the other."""
     size = 0
     for record, file, data in sorted(agents, key=lambda a: a[1].agent_id or a[1].path):
         if data is None or not data.strip():
-            _tell(rows, record, "missing_blob", f"the subagent's transcript {file.path} is empty or not in this clone", "warning")
+            _tell(
+                rows,
+                record,
+                "missing_blob",
+                f"the subagent's transcript {file.path} is empty or not in this clone",
+                "warning",
+            )
             continue
         named = {v.get("sessionId") for v in head(data)} - {None}
         if named and rows.session_id not in named:

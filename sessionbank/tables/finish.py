@@ -7,12 +7,12 @@ the same for every agent. Sums over a session are `stats`' business.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sessionbank.transcripts.rows import ResultRow, SessionRows, UsageRow, UseRow, as_json, string
 
-Columns = list[list[Any]]
+Columns = list[Sequence[Any]]
 _PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path", "target_file", "filename")
 _SHELLS = frozenset({"Bash", "bash", "run_shell_command", "shell", "exec_command", "local_shell", "execute_bash", "Execute", "run_terminal_cmd", "Shell", "run_command", "execute_command", "terminal"})  # fmt: skip
 # Lines that are part of the conversation with a model; the others are never sent to one.
@@ -33,7 +33,7 @@ def message_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Columns:
         [rows.session_id] * n, list(range(n)), uuid, parent, role, kind, text, model, message_id, request, time, agent,
         call, is_sub, in_context, reason, checkpoint, index, blob, line,
         [o if o >= 0 else None for o in offset], queued, owner, line_type, copies, extra,
-    ]  # type: ignore[list-item]  # fmt: skip
+    ]  # fmt: skip
 
 
 def _context(
@@ -66,7 +66,7 @@ def block_columns(rows: SessionRows) -> Columns:
     messages = rows.messages
     uuid = [messages[s].uuid for s in seq]
     checkpoint = [messages[s].place.checkpoint_id for s in seq]
-    return [[rows.session_id] * n, uuid, seq, block, kind, text, call, media, size, redacted, checkpoint]  # type: ignore[list-item]
+    return [[rows.session_id] * n, uuid, seq, block, kind, text, call, media, size, redacted, checkpoint]
 
 
 def tool_call_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Columns:
@@ -74,7 +74,7 @@ def tool_call_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Column
     if not rows.uses and not rows.results:
         return []
     results = _results(rows)
-    found = []
+    found: list[tuple[Any, ...]] = []
     seen: set[str] = set()
     for number, use in enumerate(rows.uses):
         call_id = (
@@ -86,11 +86,11 @@ def tool_call_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Column
         seen.add(call_id)
         result = results.pop(use.tool_call_id, None) if use.tool_call_id else None
         found.append(_call(rows, use, call_id, result, inherited))
-    for call_id, result in results.items():
-        if call_id in seen:
+    for orphan, result in results.items():
+        if orphan in seen:
             continue
         message = rows.messages[result.seq]
-        text = f"a result of call {str(call_id)[:80]!r}, whose use is not in the session"
+        text = f"a result of call {str(orphan)[:80]!r}, whose use is not in the session"
         rows.problem("info", "result_without_call", text, message.line, message.place)
     return [list(c) for c in zip(*found, strict=True)] if found else []
 

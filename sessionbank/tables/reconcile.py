@@ -50,8 +50,10 @@ def count(lines: list[_Line]) -> Counts:
         old = best.get(line[1])
         if old is None or line[5] > old[5]:
             best[line[1]] = line
-    sums = [sum(line[i] for line in best.values()) for i in (2, 3, 4, 5)]
-    return (len(best), sums[0], sums[1], sums[2], sums[3])
+    a = b = c = d = 0
+    for _, _, fresh, created, read, out in best.values():
+        a, b, c, d = a + fresh, b + created, c + read, d + out
+    return len(best), a, b, c, d
 
 
 def _scope(
@@ -79,16 +81,19 @@ def _fits(stored: tuple[int | None, ...], counted: Counts) -> bool:
 def _is_a_beginning(stored: tuple[int | None, ...], lines: list[_Line]) -> bool:
     """Whether the figures fit the transcript as it stood some lines earlier."""
     best: dict[str, _Line] = {}
-    now = [0, 0, 0, 0, 0]
+    calls = a = b = c = d = 0
     for line in lines:
-        old = best.get(line[1])
-        if old is not None and line[5] <= old[5]:
-            continue
-        best[line[1]] = line
-        now[0] += old is None
-        for at, i in enumerate((2, 3, 4, 5), 1):
-            now[at] += line[i] - (old[i] if old else 0)
-        if _fits(stored, (now[0], now[1], now[2], now[3], now[4])):
+        _, call, fresh, created, read, out = line
+        old = best.get(call)
+        if old is not None:
+            if out <= old[5]:
+                continue
+            a, b, c, d = a - old[2], b - old[3], c - old[4], d - old[5]
+        else:
+            calls += 1
+        best[call] = line
+        a, b, c, d = a + fresh, b + created, c + read, d + out
+        if _fits(stored, (calls, a, b, c, d)):
             return True
     return False
 

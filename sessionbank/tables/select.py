@@ -42,9 +42,7 @@ def matching(
     """
     if query.sort not in ("newest", "oldest"):
         raise QueryError(f"sort is 'newest' or 'oldest', not {query.sort!r}")
-    if query.limit is not None and (
-        isinstance(query.limit, bool) or not isinstance(query.limit, int) or query.limit < 0
-    ):
+    if query.limit is not None and (type(query.limit) is not int or query.limit < 0):
         raise QueryError(f"limit is a whole number from 0, not {query.limit!r}")
     since, before = moment_of(query.since, query.tz), moment_of(query.before, query.tz)
     agents = _sessions_of_agent(state, query.agent)

@@ -42,7 +42,7 @@ def session_rows(
         )
         branches = list(dict.fromkeys(r.branch for r in records if r.branch))
         started, ended = values.get("started_at"), values.get("ended_at")
-        tokens = [values.get(t) for t in _TOKENS]
+        tokens = [v for v in map(values.get, _TOKENS) if v is not None]
         values.update(
             session_id=sid,
             agent=values.get("agent") or "unknown",
@@ -51,7 +51,7 @@ def session_rows(
             record_count=len(records),
             checkpoint_count=len({r.checkpoint_id for r in records}),
             commit_count=len(set().union(*(named[r.checkpoint_id] for r in records))),
-            total_tokens=sum(tokens) if None not in tokens else None,
+            total_tokens=sum(tokens) if len(tokens) == len(_TOKENS) else None,
             files_touched=len(touched) if any(r.files_touched is not None for r in records) else None,
             agent_percentage=share,
             intent=summary.intent if summary else None,

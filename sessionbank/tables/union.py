@@ -90,13 +90,24 @@ class SessionUnion:
     def _snapshot(record: SessionRecord, size: int, chain: Chain) -> Snapshot:
         known = chain.format
         return Snapshot(
-            record, size, 0, record.start_offset, record.transcript_blobs, chain.number, known.name, known.agent
+            record,
+            size,
+            0,
+            record.start_offset,
+            record.transcript_blobs,
+            chain.number,
+            known.name,
+            known.agent,
         )
 
     def add_agent_file(self, record: SessionRecord, file: AgentFile, data: bytes) -> int:
         """Takes a subagent's own transcript; call it after all of the session's, file by file in stored order."""
         chain = self._chain
-        if chain is None or chain.agent_id != (file.agent_id or file.path) or not data.startswith(chain.longest):
+        if (
+            chain is None
+            or chain.agent_id != (file.agent_id or file.path)
+            or not data.startswith(chain.longest)
+        ):
             self._close()
             chain = self._chain = Chain(self._chains, sniff(data), data, agent_id=file.agent_id or file.path)
             self._chains += 1
