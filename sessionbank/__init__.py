@@ -1,13 +1,45 @@
 """sessionbank: true tables, trajectories, teams and playbooks from the sessions of coding agents.
 
-The public names, nothing else. Heavy libraries (pandas, pyarrow, matplotlib) are imported when first needed.
+The public names, nothing else. Rooms that need heavy libraries are imported when first asked for, so that
+``import sessionbank`` stays quick.
 """
 
-from sessionbank.bank import SessionBank, SessionQuery, open_bank
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from sessionbank.bank import SessionBank, open_bank
 from sessionbank.errors import SessionBankError
 from sessionbank.records import Session, SessionRecord
 from sessionbank.selection import Selection
+from sessionbank.tables.select import SessionQuery
+
+if TYPE_CHECKING:
+    from sessionbank import learning, plot, schema, team
+    from sessionbank.trajectory import Outcome, Trajectory, read_jsonl, synthesize, trajectories, write_jsonl
 
 __version__ = "0.1.0"
 
-__all__ = ["Selection", "Session", "SessionBank", "SessionBankError", "SessionQuery", "SessionRecord", "open_bank"]
+_ROOMS = ("learning", "plot", "schema", "team")
+_HOME = {
+    "Outcome": "trajectory", "Trajectory": "trajectory", "read_jsonl": "trajectory", "synthesize": "trajectory",
+    "trajectories": "trajectory", "write_jsonl": "trajectory",
+}  # fmt: skip
+
+__all__ = [
+    "Outcome", "Selection", "Session", "SessionBank", "SessionBankError", "SessionQuery", "SessionRecord", "Trajectory",
+    "learning", "open_bank", "plot", "read_jsonl", "schema", "synthesize", "team", "trajectories", "write_jsonl",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

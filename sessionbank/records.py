@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 AGENTS = (
     "claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "cursor", "factory-droid", "kiro", "pi",
@@ -292,11 +293,17 @@ class Session:
     session_id: str
     records: tuple[SessionRecord, ...]
     load: Callable[[str], Transcript] = field(repr=False, compare=False)
+    facts: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # what git says of its commits
 
     @cached_property
     def transcript(self) -> Transcript:
         """Everything that was said; read from the repository (or the cache) when first asked."""
         return self.load(self.session_id)
+
+    @cached_property
+    def commit_facts(self) -> Any:
+        """What git says of its checkpoints (`trajectory.CommitFacts`); None where no repository stands behind it."""
+        return self.facts() if self.facts else None
 
     @property
     def agent(self) -> str:

@@ -6,7 +6,7 @@ counted here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +37,15 @@ class Tables:
         """
         schema.table(name)
         state, ids = self._view()
+        if name in WORKED_OUT:
+            return state.kept(name, lambda: self._worked_out(name)) if ids is None else self._worked_out(name)
         if ids is not None and name in SPOKEN:
             return _spoken(state, ids, name)
         whole = state.table(name)
         return whole if ids is None else _of_sessions(state, ids, name, whole)
+
+    def _worked_out(self, name: str) -> pa.Table:
+        return schema.arrow_table(name, [row for s in self.iter_sessions() for row in WORKED_OUT[name](s)])
 
     def _frame(self, name: str) -> pd.DataFrame:
         return schema.frame(self.arrow(name))
@@ -96,6 +101,35 @@ class Tables:
         """One row a session, file and kind of evidence."""
         return self._frame("files")
 
+    def steps(self) -> pd.DataFrame:
+        """One row a step of each session's trajectory; a reply's tokens stand on its first step."""
+        return self._frame("steps")
+
+    def outcomes(self, strategies: Sequence[str] | None = None, *, judge: Callable[[Session], Any] | None = None) -> pd.DataFrame:
+        """One row a session and strategy: label, score and confidence (0 to 1), reason, and the rows it rests on.
+
+        By default all strategies that need no model. `judge` is a callable that strategy ``judge`` asks.
+        """
+        from sessionbank.trajectory import outcome
+
+        if strategies is None and judge is None:
+            return self._frame("outcomes")
+        names = tuple(strategies or (*outcome.DEFAULT, "judge"))
+        rows = [
+            row
+            for session in self.iter_sessions()
+            for row in outcome.outcome_rows(session, session.commit_facts, strategies=names, judge=judge)
+        ]
+        return outcome.outcome_frame(rows)
+
+    def interactions(self) -> pd.DataFrame:
+        """One row a directed edge between two agents, as transcripts show it."""
+        return self._frame("interactions")
+
+    def members(self) -> pd.DataFrame:
+        """One row an agent of a session in which several work."""
+        return self._frame("members")
+
     def lineage(self) -> pd.DataFrame:
         """One row a pair of sessions of which one comes from the other."""
         return self._frame("lineage")
@@ -146,7 +180,9 @@ class Tables:
         """The sessions as objects, in the order of the selection; transcripts are read when asked for."""
         state, ids = self._view()
         for sid in state.sessions if ids is None else ids:
-            yield Session(sid, tuple(state.sessions[sid]), lambda s: objects.transcript(state, s))
+            yield Session(
+                sid, tuple(state.sessions[sid]), lambda s: objects.transcript(state, s), lambda: state.commit_facts
+            )
 
     def iter_records(self) -> Iterator[SessionRecord]:
         """The records as stored, session after session."""
@@ -173,6 +209,38 @@ class Tables:
         return bank_html(type(self).__name__, counts, latest)
 
 
+def _steps(session: Session) -> list[tuple[Any, ...]]:
+    from sessionbank.trajectory import steps_rows
+
+    return steps_rows(session)
+
+
+def _outcomes(session: Session) -> list[tuple[Any, ...]]:
+    from sessionbank.trajectory import outcome
+
+    columns = schema.table("outcomes").columns
+    return [tuple(row[c] for c in columns) for row in outcome.outcome_rows(session, session.commit_facts)]
+
+
+def _interactions(session: Session) -> list[tuple[Any, ...]]:
+    from sessionbank.team import build, model
+
+    return model.interaction_tuples(build.interaction_rows(session))
+
+
+def _members(session: Session) -> list[tuple[Any, ...]]:
+    from sessionbank.team import build, model
+
+    return model.member_tuples(build.member_rows(session))
+
+
+# Tables that are worked out from a session as a whole, and made anew for each call.
+WORKED_OUT: dict[str, Callable[[Session], list[tuple[Any, ...]]]] = {
+    "steps": _steps,
+    "outcomes": _outcomes,
+    "interactions": _interactions,
+    "members": _members,
+}
 PARQUET = (
     "checkpoints", "records", "sessions", "messages", "blocks", "tool_calls", "token_usage", "attribution", "commits",
     "learnings", "files", "lineage", "reconcile", "diagnostics",

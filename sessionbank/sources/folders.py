@@ -184,6 +184,10 @@ class Folder:
         """None: a folder knows no commits."""
         return list
 
+    def reverts(self) -> list[tuple[str, str]]:
+        """None: a folder knows no commits."""
+        return []
+
     def commit_id(self, name: str) -> str | None:
         """None: a folder knows no commits."""
         return None

@@ -21,15 +21,16 @@ from sessionbank.errors import RepositoryError
 
 OID = re.compile(r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")
 TRAILER = re.compile(rb"Entire-Checkpoint:[ \t]*([0-9a-f]{12}|[0-9ABCDEFGHJKMNPQRSTVWXYZ]{26})(?=\s|$)")
+ODD = "backslashreplace"  # names that are not UTF-8 stay apart and can be written down; git never sees them again
 DELTA_CACHE = (
     "core.deltaBaseCacheLimit=256m"  # session order with this cache: 0.67 times the time of path order
 )
 NOT_CODE = ("refs/heads/entire/*", "refs/remotes/*/entire/*", "refs/entire/*", "refs/stash")
 _LOG = (
     "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%aI%x00%s%x00%B%x00", "-F",
-    "--grep=Entire-Checkpoint:",
+    "--grep=Entire-Checkpoint:", "--ignore-missing",
 )  # fmt: skip
-_ENV = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_ENV = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,14 @@ class GitReader:
         seen = self._ref_files()  # before git reads them: a change meanwhile is seen the next time
         if seen is not None and seen == self._refs_seen:
             return self._refs
-        out = self._run(
-            "for-each-ref", "--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)%00%(HEAD)"
-        )
+        peel, rest = "%(refname)%00%(objectname)%00%(*objectname)", "%00%(symref)%00%(HEAD)"
+        try:
+            out = self._run("for-each-ref", f"--format={peel}{rest}")
+        except RepositoryError:  # an object that a ref names is not here: names and ids can be had all the same
+            out = self._run("for-each-ref", f"--format=%(refname)%00%(objectname)%00{rest}")
         found: dict[str, str] = {}
         self._head = self._origin_head = ""
-        for line in out.decode("utf-8", "surrogateescape").splitlines():
+        for line in out.decode("utf-8", ODD).split("\n")[:-1]:
             name, oid, peeled, target, checked_out = (line + "\0\0\0\0").split("\0")[:5]
             found[name] = peeled or oid
             if name == "refs/remotes/origin/HEAD":
@@ -133,7 +136,7 @@ class GitReader:
     def folders(self, oid: str) -> list[str]:
         """The paths of all folders of a tree; no file names are read."""
         out = self._run("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", _checked(oid))
-        return out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        return out.decode("utf-8", ODD).split("\0")[:-1]
 
     def tree_id(self, commit: str) -> str:
         """The id of a commit's tree."""
@@ -150,7 +153,7 @@ class GitReader:
         rows = []
         for head, path in zip(parts[::2], parts[1::2], strict=False):
             _, mode, old, new, _ = head.lstrip(b":").decode().split(" ")[:5]
-            rows.append((path.decode("utf-8", "surrogateescape"), _or_none(old), _or_none(new), mode))
+            rows.append((path.decode("utf-8", ODD), _or_none(old), _or_none(new), mode))
         return rows
 
     def blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -160,14 +163,18 @@ class GitReader:
         """
         todo = [o for o in oids if OID.match(o)]
         absent = self._absent(todo) if self.is_partial else frozenset()
+        found = self._present([o for o in todo if o not in absent] if absent else todo)
+        if absent:
+            for oid in todo:
+                yield (oid, None) if oid in absent else next(found)
+        yield from found
+
+    def _present(self, todo: list[str]) -> Iterator[tuple[str, bytes | None]]:
         while todo:
             done = 0
-            for oid, data in self._stream([o for o in todo if o not in absent] if absent else todo):
+            for oid, data in self._stream(todo):
                 done += 1
                 yield oid, data
-            if absent:
-                yield from ((o, None) for o in todo if o in absent)
-                todo, absent = [o for o in todo if o not in absent], frozenset()
             if done < len(todo):  # git gave up on a damaged object: say so, go on behind it
                 yield todo[done], None
                 done += 1
@@ -251,6 +258,14 @@ class GitReader:
             return sorted(found, key=lambda c: (c.authored_at, c.sha))
 
         return wait
+
+    def reverts(self) -> list[tuple[str, str]]:
+        """Commits, over all refs, that say they revert another: (id, whole message)."""
+        words = ("--grep=This reverts commit", "--grep=^Revert ", "--grep=^revert")
+        head = ("log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%B%x00")
+        out = self._run(*head, *words, *(f"--exclude={glob}" for glob in NOT_CODE), "--all", "--")
+        parts = out.split(b"\0")
+        return [(a.decode().strip(), b.decode("utf-8", "replace")) for a, b in zip(parts[::3], parts[1::3], strict=False)]
 
     def commit_id(self, name: str) -> str | None:
         """The full id of a commit named by an abbreviated or full id, or None."""
@@ -336,7 +351,7 @@ def _entries(out: bytes) -> Iterator[tuple[str, str, str]]:
         if entry:
             head, _, path = entry.partition(b"\t")
             mode, _, rest = head.partition(b" ")
-            yield mode.decode(), rest.rpartition(b" ")[2].decode(), path.decode("utf-8", "surrogateescape")
+            yield mode.decode(), rest.rpartition(b" ")[2].decode(), path.decode("utf-8", ODD)
 
 
 def _checked(oid: str) -> str:

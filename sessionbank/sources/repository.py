@@ -60,7 +60,10 @@ class Repository:
         for layout, ref, commit, own_id in checkpoint_refs(refs, self.branch):
             if layout == "v2" and not ref.endswith("/main"):
                 continue
-            folders = self._git.folders(commit)
+            try:
+                folders = self._git.folders(commit)
+            except RepositoryError:
+                continue  # diagnostics says so
             if own_id is not None:
                 count = sum(f.isdigit() for f in folders)
                 found.setdefault(own_id, CheckpointRef(own_id, layout, ref, "", count))
@@ -80,6 +83,10 @@ class Repository:
     def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]:
         """Starts to look for code commits that name checkpoints; the function given back waits for them."""
         return self._git.commits(refs)
+
+    def reverts(self) -> list[tuple[str, str]]:
+        """Commits that say they revert another: (id, whole message)."""
+        return self._git.reverts()
 
     def commit_id(self, name: str) -> str | None:
         """The full id of a commit named by a possibly abbreviated id."""

@@ -113,6 +113,10 @@ class Several:
             {c.sha: c for w in waits for c in w()}.values(), key=lambda c: (c.authored_at, c.sha)
         )
 
+    def reverts(self) -> list[tuple[str, str]]:
+        """Of all repositories."""
+        return [r for s in self.sources for r in s.reverts()]
+
     def commit_id(self, name: str) -> str | None:
         """The full id of a commit, in the first source that knows it."""
         return next((found for s in self.sources if (found := s.commit_id(name))), None)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from sessionbank.errors import RepositoryError
 from sessionbank.records import AgentFile, Diagnostic, SessionRecord
 from sessionbank.sources import metadata as meta
 from sessionbank.sources.entire import LAYOUTS, StoredCheckpoint, StoredDir, TreeReader, checkpoint_refs
@@ -72,7 +73,10 @@ def _read_store(git: GitReader, refs: dict[str, str], branch: str | None) -> Sto
     found = checkpoint_refs(refs, branch)
     trees = TreeReader()
     for layout, ref, commit, own_id in found:
-        trees.add(layout, ref, commit, git.tree(commit), own_id)
+        try:
+            trees.add(layout, ref, commit, git.tree(commit), own_id)
+        except RepositoryError as error:
+            trees.problems.append(Diagnostic("error", "ref_unreadable", f"{ref}: {error}", checkpoint_id=own_id))
     stored = trees.finish()
     problems = trees.problems
     directories = [d for c in stored for d in c.dirs.values()]
@@ -273,7 +277,9 @@ def _merged(
             records.append(record)
             continue
         mine = records[same[0]]
-        if mine.transcript_state != "present" and record.transcript_state == "present":
+        # A copy that was finalized elsewhere is longer; copies that say the same are equally long.
+        present = record.transcript_state == "present"
+        if present and (mine.transcript_state != "present" or (record.transcript_bytes or 0) > (mine.transcript_bytes or 0)):
             records[same[0]] = record
         text = f"stored in {mine.ref} and in {record.ref}: counted once"
         _tell(problems, "stored_twice", text, record.checkpoint_id, record.path)

@@ -17,6 +17,7 @@ from sessionbank.sources.git import Commit
 from sessionbank.sources.no_gc import no_gc
 from sessionbank.sources.store import Store, record_order
 from sessionbank.tables import attribution, cache, load, sessions, stored
+from sessionbank.trajectory.outcomes.commit import CommitFacts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 SPOKEN = ("messages", "blocks", "tool_calls", "token_usage")
 # Up to this many records, `records` reads transcripts by itself to tell agent, format and size.
 READ_AT_ONCE = 80
-_EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "write_file", "replace", "edit", "write", "create", "apply_patch", "Create", "str_replace", "fs_write"})  # fmt: skip
+_EDITS = frozenset({
+    "Edit", "MultiEdit", "Write", "NotebookEdit", "write_file", "replace", "edit", "write", "create", "apply_patch",
+    "Create", "str_replace", "fs_write",
+})  # fmt: skip
 
 
 class Source(Protocol):
@@ -32,11 +36,23 @@ class Source(Protocol):
 
     identity: str
 
-    def refs(self) -> dict[str, str]: ...
-    def fingerprint(self, refs: dict[str, str]) -> str: ...
-    def store(self, refs: dict[str, str]) -> Store: ...
-    def blobs(self, oids: Iterable[str]) -> Any: ...
-    def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]: ...
+    def refs(self) -> dict[str, str]:
+        """What the source holds now, by name."""
+
+    def fingerprint(self, refs: dict[str, str]) -> str:
+        """Changes whenever any of it does."""
+
+    def store(self, refs: dict[str, str]) -> Store:
+        """Checkpoints and records."""
+
+    def blobs(self, oids: Iterable[str]) -> Any:
+        """The bytes of each object, in the order asked."""
+
+    def reverts(self) -> list[tuple[str, str]]:
+        """Commits that say they revert another."""
+
+    def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]:
+        """Starts to look for commits that name checkpoints."""
 
 
 class State:
@@ -73,6 +89,12 @@ class State:
         """Rows of the commits table."""
         known = {c.checkpoint_id for c in self.store.checkpoints}
         return stored.commit_rows(self._commits(), known)
+
+    @cached_property
+    def commit_facts(self) -> CommitFacts:
+        """What git says of the checkpoints, as outcomes are judged by it: commits, and which of them were reverted."""
+        names = schema.table("commits").columns
+        return CommitFacts.of([dict(zip(names, row, strict=True)) for row in self.commit_rows], self.source.reverts())
 
     # -- what transcripts tell ---------------------------------------------------------------------------------
 
@@ -144,6 +166,12 @@ class State:
             schema.table(name)  # a name that does not exist is told as such
             raise NotImplementedError(name)
         return schema.arrow_table(name, makers[name]())
+
+    def kept(self, name: str, make: Callable[[], pa.Table]) -> pa.Table:
+        """A table of the whole bank that a floor above makes; made once."""
+        if name not in self._tables:
+            self._tables[name] = make()
+        return self._tables[name]
 
     def records(self, *, read: bool | None) -> pa.Table:
         """The records table; `read` says whether to read transcripts for agent, format and size (None: if few)."""
