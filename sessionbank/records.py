@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 AGENTS = (
     "claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "cursor", "factory-droid", "kiro", "pi",
@@ -286,6 +286,19 @@ class Subagent:
     usage: tuple[TokenUsage, ...]
 
 
+class Reach(Protocol):
+    """What a session asks its bank for: what needs git, stored bytes, or rooms above this one."""
+
+    def commit_facts(self) -> Any:
+        """What git says of the bank's checkpoints."""
+
+    def context(self, session: Session, message: Message | None) -> tuple[Message, ...]:
+        """See `Session.context_at`."""
+
+    def canonical(self, session: Session, record: SessionRecord | None) -> Any:
+        """See `Session.canonical`."""
+
+
 @dataclass(frozen=True)
 class Session:
     """One conversation: the union of its records, whatever checkpoints they stand in."""
@@ -293,17 +306,32 @@ class Session:
     session_id: str
     records: tuple[SessionRecord, ...]
     load: Callable[[str], Transcript] = field(repr=False, compare=False)
-    facts: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # what git says of its commits
+    reach: Reach | None = field(default=None, repr=False, compare=False)  # what only its bank can tell
 
     @cached_property
     def transcript(self) -> Transcript:
         """Everything that was said; read from the repository (or the cache) when first asked."""
         return self.load(self.session_id)
 
+    def context_at(self, message: Message | None = None) -> tuple[Message, ...]:
+        """What the main agent's model was sent when that message came (None: at the end), in the order it was sent.
+
+        Known for Claude Code (compactions) and Pi (compactions, interrupted drafts); raises `QueryError` with the
+        reason for other agents, and for a Pi session that is no plain chain of entries.
+        """
+        return self.reach.context(self, message) if self.reach else ()
+
+    def canonical(self, record: SessionRecord | None = None) -> Any:
+        """Canonical records (`trajectory.canonical.Canonical`) of the session's stored lines, or of one record's.
+
+        Raises `FormatError` for other agents than Claude Code, and where the original normaliser refuses.
+        """
+        return self.reach.canonical(self, record) if self.reach else None
+
     @cached_property
     def commit_facts(self) -> Any:
         """What git says of its checkpoints (`trajectory.CommitFacts`); None where no repository stands behind it."""
-        return self.facts() if self.facts else None
+        return self.reach.commit_facts() if self.reach else None
 
     @property
     def agent(self) -> str:

@@ -15,6 +15,7 @@ from sessionbank.errors import QueryError
 from sessionbank.html import bank_html, shortened
 from sessionbank.records import Session, SessionRecord
 from sessionbank.tables import cache, explain, objects, totals
+from sessionbank.tables.reach import StateReach
 from sessionbank.tables.state import SPOKEN, State
 
 if TYPE_CHECKING:
@@ -179,10 +180,9 @@ class Tables:
     def iter_sessions(self) -> Iterator[Session]:
         """The sessions as objects, in the order of the selection; transcripts are read when asked for."""
         state, ids = self._view()
+        reach = StateReach(state)
         for sid in state.sessions if ids is None else ids:
-            yield Session(
-                sid, tuple(state.sessions[sid]), lambda s: objects.transcript(state, s), lambda: state.commit_facts
-            )
+            yield Session(sid, tuple(state.sessions[sid]), lambda s: objects.transcript(state, s), reach)
 
     def iter_records(self) -> Iterator[SessionRecord]:
         """The records as stored, session after session."""

@@ -117,7 +117,8 @@ def _take(record: SessionRecord, parts: list[bytes | None], work: _Work, hashing
     )  # to hand it over costs more than a short hash
     hashed = hashing.submit(_hash_state, stated, chunks) if is_long else _hash_state(stated, chunks)
     seen.append(_Seen(record, "present", hashed))
-    return union.add(record, chunks)
+    here = tuple(b for b, p in zip(record.transcript_blobs, parts, strict=True) if p is not None)
+    return union.add(record, chunks, blobs=here)
 
 
 def _finish(batch: Batch, work: _Work, inherited: Mapping[str, str], size: int) -> None:
@@ -126,6 +127,7 @@ def _finish(batch: Batch, work: _Work, inherited: Mapping[str, str], size: int) 
     entries = union.entries()
     rows.repeats = union.repeats
     agent = union.format.agent if union.format else None
+    rows.agent = agent or "unknown"
     if union.format:
         try:
             union.format.read(entries, rows)
@@ -135,7 +137,7 @@ def _finish(batch: Batch, work: _Work, inherited: Mapping[str, str], size: int) 
             rows = SessionRows(sid)
             text = f"the reader failed on it: {type(error).__name__}: {error}"[:300]
             _tell(rows, seen[0].record, "reader_failed", text, "error")
-            agent = "unknown"
+            agent = None
     shots = {id(s.record): s for s in union.snapshots}
     snapshots = []
     for one in seen:

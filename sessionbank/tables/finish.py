@@ -10,13 +10,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sessionbank.transcripts import context
 from sessionbank.transcripts.rows import ResultRow, SessionRows, UsageRow, UseRow, as_json, string
 
 Columns = list[Sequence[Any]]
 _PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path", "target_file", "filename")
 _SHELLS = frozenset({"Bash", "bash", "run_shell_command", "shell", "exec_command", "local_shell", "execute_bash", "Execute", "run_terminal_cmd", "Shell", "run_command", "execute_command", "terminal"})  # fmt: skip
-# Lines that are part of the conversation with a model; the others are never sent to one.
-_SPOKEN = frozenset({"prompt", "reply", "tool_result", "meta", "command", "command_output", "interruption", "compact_summary", "notification", "teammate"})  # fmt: skip
 
 
 def message_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Columns:
@@ -27,34 +26,14 @@ def message_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Columns:
     (uuid, parent, role, kind, text, model, message_id, request, time, agent, call, is_sub, queued, line_type, extra,
      line, offset, place) = zip(*rows.messages, strict=True)  # fmt: skip
     checkpoint, index, blob, copies, _ = zip(*place, strict=True)
-    in_context, reason = _context(rows, kind, is_sub)
+    images = frozenset(b.seq for b in rows.blocks if b.type == "image") if rows.agent == "pi" else frozenset()
+    in_context, reason = context.columns(rows.agent, rows.messages, images=images)
     owner = [inherited.get(u) for u in uuid] if inherited else [None] * n
     return [
         [rows.session_id] * n, list(range(n)), uuid, parent, role, kind, text, model, message_id, request, time, agent,
         call, is_sub, in_context, reason, checkpoint, index, blob, line,
         [o if o >= 0 else None for o in offset], queued, owner, line_type, copies, extra,
     ]  # fmt: skip
-
-
-def _context(
-    rows: SessionRows, kinds: tuple[str, ...], is_sub: tuple[bool, ...]
-) -> tuple[list[Any], list[Any]]:
-    """Whether the model still saw a line at the session's end, where the format tells."""
-    n = len(kinds)
-    if not rows.tells_context:
-        return [None] * n, [None] * n
-    last, why = rows.boundaries[-1] if rows.boundaries else (0, "")
-    before, after = f"before the last {why}", f"since the last {why}" if why else "nothing was left out"
-    seen: list[Any] = []
-    reasons: list[Any] = []
-    for seq, (kind, sub) in enumerate(zip(kinds, is_sub, strict=True)):
-        if sub or kind not in _SPOKEN:
-            seen.append(None)
-            reasons.append(None)
-        else:
-            seen.append(seq >= last)
-            reasons.append(after if seq >= last else before)
-    return seen, reasons
 
 
 def block_columns(rows: SessionRows) -> Columns:

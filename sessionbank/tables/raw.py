@@ -9,6 +9,7 @@ from typing import Any
 from sessionbank.errors import NotFoundError, QueryError
 from sessionbank.tables import cache
 from sessionbank.tables.state import State
+from sessionbank.transcripts.sniff import sniff
 
 
 def raw_lines(state: State, row: Mapping[str, Any]) -> list[bytes]:
@@ -21,22 +22,16 @@ def raw_lines(state: State, row: Mapping[str, Any]) -> list[bytes]:
     if session_id not in state.manifest.sessions:
         raise NotFoundError(f"no session {session_id!r} in this bank")
     messages = _messages(state, session_id)
-    lines = sorted(
-        {(m["blob_oid"], m["line_index"], m["byte_offset"] is None) for m in _behind(row, messages)},
-        key=_order,
-    )
+    behind = sorted(_behind(row, messages), key=lambda m: m["seq"])
+    lines = dict.fromkeys((m["blob_oid"], m["line_index"], m["byte_offset"] is None) for m in behind)
     files: dict[str, tuple[bytes, int]] = {}
     found = []
     for blob, line, is_document in lines:
         if blob not in files:
-            files[blob] = _transcript(state, session_id, blob)
+            files[blob] = _transcript(state, (session_id, blob), is_document=is_document)
         data, start = files[blob]
-        found.append(_document_part(data, line) if is_document else data.split(b"\n")[line - start])
+        found.append(_document_part(data, line - start) if is_document else data.split(b"\n")[line - start])
     return found
-
-
-def _order(place: tuple[Any, Any, bool]) -> tuple[Any, ...]:
-    return place[1], str(place[0])
 
 
 def _behind(row: Mapping[str, Any], messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -75,33 +70,44 @@ def _messages(state: State, session_id: str) -> list[dict[str, Any]]:
     return list(cache.assemble(state.cache, one, "messages").select(columns).to_pylist())
 
 
-def _transcript(state: State, session_id: str, blob: str) -> tuple[bytes, int]:
-    """The chunk that is this blob, and the number of its first line in the transcript."""
+def _transcript(state: State, place: tuple[str, str], *, is_document: bool) -> tuple[bytes, int]:
+    """The chunk that is this session's blob, and the number of its first line (message) in the transcript."""
+    session_id, blob = place
     for record in state.sessions[session_id]:
-        if blob in record.transcript_blobs:
+        files = [record.transcript_blobs, *((f.blob,) for f in record.agent_files)]
+        for oids in files:
+            if blob not in oids:
+                continue
             start = 0
-            for oid, data in state.source.blobs(record.transcript_blobs):
+            for oid, data in state.source.blobs(oids):
                 if data is None:
                     continue
                 if oid == blob:
                     return data, start
-                start += data.count(b"\n") + 1
+                start += len(sniff(data).split(data, _untold)) if is_document else data.count(b"\n") + 1
     raise NotFoundError(f"the object {blob} is not in this clone")
 
 
+def _untold(*_: object) -> None:
+    """What is wrong with a file was told when it was read."""
+
+
 def _document_part(data: bytes, number: int) -> bytes:
-    """The bytes of the message with that number in a JSON document (over all documents of the file)."""
+    """The bytes of the message with that number in a JSON document; all of a document that no reader knows."""
     text = data.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder()
-    at = 0
-    for key in ('"messages"', '"history"'):
-        at = text.find(key)
-        if at >= 0:
-            break
-    at = text.find("[", at) + 1 if at >= 0 else text.find("[") + 1
-    for _ in range(number + 1):
+    at = next((found for key in ('"messages"', '"history"') if (found := text.find(key)) >= 0), -1)
+    at = text.find("[", at) + 1 if at >= 0 else 0
+    passed = -1
+    while at:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         begin = at
-        _, at = decoder.raw_decode(text, at)
-    return text[begin:at].encode("utf-8", "surrogateescape")
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        passed += isinstance(value, dict)  # what is no object is no message
+        if passed == number:
+            return text[begin:at].encode("utf-8", "surrogateescape")
+    return data

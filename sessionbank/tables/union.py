@@ -66,8 +66,11 @@ class SessionUnion:
         self._keys: list[tuple[float, int, int]] = []
         self._index: dict[Any, int] = {}
 
-    def add(self, record: SessionRecord, chunks: list[bytes]) -> int:
-        """Takes one stored transcript; gives the number of bytes that it adds to what is held."""
+    def add(self, record: SessionRecord, chunks: list[bytes], *, blobs: tuple[str, ...] | None = None) -> int:
+        """Takes one stored transcript; gives the number of bytes that it adds to what is held.
+
+        `blobs` are the objects of the chunks, where some of the record's are not in this clone.
+        """
         data = chunks[0] if len(chunks) == 1 else b"\n".join(chunks)
         starts = [0]
         for chunk in chunks[:-1]:
@@ -80,6 +83,11 @@ class SessionUnion:
             chain = self._chain = Chain(self._chains, sniff(data), data)
             self._chains += 1
         shot = self._snapshot(record, len(data), chain)
+        if blobs is not None:
+            shot.blobs = blobs
+        if len(chunks) > 1 and chain.format.is_document:  # each chunk is a document; its lines are its messages
+            counts = [len(chain.format.split(chunk, lambda *_: None)) for chunk in chunks[:-1]]
+            starts = [sum(counts[:at]) for at in range(len(chunks))]
         shot.chunk_lines = tuple(starts)
         before = max((s.size for s in chain.snapshots), default=0)
         chain.snapshots.append(shot)

@@ -18,8 +18,11 @@ from sessionbank.transcripts.rows import (
 
 _new = tuple.__new__  # a NamedTuple's own constructor costs three times as much, and this is the hot path
 SYNTHETIC = "<synthetic>"
+# By these types a transcript is told; lines of any type are read.
 _TYPES = frozenset({
     "user", "assistant", "system", "progress", "summary", "attachment", "file-history-snapshot", "queue-operation",
+    "last-prompt", "permission-mode", "mode", "ai-title", "custom-title", "agent-name", "bridge-session", "pr-link",
+    "worktree-state", "file-history-delta", "inter_agent_communication_metadata",
 })  # fmt: skip
 # Keys that a column holds, or that every line repeats; all others are kept in `extra`.
 _COMMON = frozenset({
@@ -370,7 +373,6 @@ def _image(block: dict[str, Any], seq: int, at: int, call_id: str | None = None)
 
 def read(entries: list[Entry], rows: SessionRows) -> None:
     """Messages, blocks, calls, results, usage and context boundaries of a session."""
-    rows.tells_context = True
     _Reader(rows).read(entries)
     _queued_once(rows)
 

@@ -110,13 +110,13 @@ class SessionRows:
     """The rows of one session while it is read."""
 
     session_id: str
+    agent: str = "unknown"  # whose format it is
     problems: list[Diagnostic] = field(default_factory=list)
     messages: list[MessageRow] = field(default_factory=list)
     blocks: list[BlockRow] = field(default_factory=list)
     uses: list[UseRow] = field(default_factory=list)
     results: list[ResultRow] = field(default_factory=list)
     usage: list[UsageRow] = field(default_factory=list)
-    tells_context: bool = False  # whether the format shows what the model still saw
     boundaries: list[tuple[int, str]] = field(
         default_factory=list
     )  # seq from which a new context starts, and why

@@ -1,0 +1,71 @@
+"""What a session asks its bank for, answered by one state: commit facts, stored bytes as canonical records, context.
+
+The answers are worked out in `trajectory` and `transcripts`; this only fetches what they need.
+"""
+
+from __future__ import annotations
+
+from sessionbank.errors import NotFoundError, QueryError
+from sessionbank.records import Message, Session, SessionRecord
+from sessionbank.tables.state import State
+from sessionbank.trajectory.canonical import Canonical, canonical_records
+from sessionbank.trajectory.outcomes.commit import CommitFacts
+from sessionbank.transcripts.context import view
+from sessionbank.transcripts.jsonl import lines
+
+
+class StateReach:
+    """The reach of every session of one state."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def commit_facts(self) -> CommitFacts:
+        """What git says of the bank's checkpoints."""
+        return self._state.commit_facts
+
+    def context(self, session: Session, message: Message | None) -> tuple[Message, ...]:
+        """The messages that the main agent's model was sent when `message` came."""
+        messages = session.messages
+        if message is not None:
+            if message not in messages:
+                raise NotFoundError(f"the message is not of session {session.session_id}")
+            messages = messages[: messages.index(message) + 1]
+        images = frozenset(n for n, m in enumerate(messages) if any(b.type == "image" for b in m.blocks))
+        found = view(session.agent, messages, images=images)
+        if found.refused is not None:
+            raise QueryError(f"what the model saw cannot be told: {found.refused}")
+        return tuple(messages[n] for n in found.order)
+
+    def canonical(self, session: Session, record: SessionRecord | None) -> Canonical:
+        """Canonical records of a record's transcript, or of all stored lines of the session, each once."""
+        if record is not None and record not in session.records:
+            raise NotFoundError(f"the record is not of session {session.session_id}")
+        wanted = session.records if record is None else (record,)
+        files = [data for r in wanted if (data := self._bytes(r)) is not None]
+        if not files:
+            raise NotFoundError(f"session {session.session_id} has no transcript in this clone")
+        return canonical_records(_joined(files), source=session.agent)
+
+    def _bytes(self, record: SessionRecord) -> bytes | None:
+        chunks = [data for _, data in self._state.source.blobs(record.transcript_blobs) if data is not None]
+        return b"\n".join(chunks) if chunks else None
+
+
+def _joined(files: list[bytes]) -> bytes:
+    """Snapshots as one transcript: the longest of each chain, then of later chains the lines that are new."""
+    whole = files[0]
+    for data in files[1:]:
+        if data.startswith(whole):
+            whole = data
+        elif not whole.startswith(data):
+            known = {s[0] for s in lines(whole, _untold, id_key="uuid") if s[0]}
+            fresh = [s for s in lines(data, _untold, id_key="uuid") if s[0] is None or s[0] not in known]
+            ends = {s[3]: data.find(b"\n", s[3]) for s in fresh}
+            parts = [data[at : end if end >= 0 else len(data)] for at, end in ends.items()]
+            whole = b"\n".join([whole.rstrip(b"\n"), *parts])
+    return whole
+
+
+def _untold(severity: str, code: str, message: str, line: int | None) -> None:
+    """What is wrong with the lines was told when the tables were made."""
