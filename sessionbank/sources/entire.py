@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from sessionbank.records import Diagnostic
 
 BRANCH = "entire/checkpoints/v1"
-_HEX_DIR = re.compile(r"^([0-9a-f]{2})/([0-9a-f]{10})/(?:(\d+)/)?(.+)$")
-_ULID_DIR = re.compile(r"^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})/(?:(\d+)/)?(.+)$")
+_HEX_DIR = re.compile(r"^([0-9a-f]{2})/([0-9a-f]{10})/(?:(0|[1-9][0-9]*)/)?(.+)\Z")
+_ULID_DIR = re.compile(r"^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})/(?:(0|[1-9][0-9]*)/)?(.+)\Z")
 _FOLDER = re.compile(
-    r"^([0-9a-f]{2})/([0-9a-f]{10})(?:/(\d+))?$|^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})(?:/(\d+))?$"
+    r"^([0-9a-f]{2})/([0-9a-f]{10})(?:/(0|[1-9][0-9]*))?\Z|^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})(?:/(0|[1-9][0-9]*))?\Z"
 )
-_ROOTED = re.compile(r"^(?:(\d+)/)?(.+)$")
+_ROOTED = re.compile(r"^(?:(0|[1-9][0-9]*)/)?(.+)\Z")
 _OWN_REF = re.compile(r"(?:^|/)entire/checkpoints/([0-9A-Za-z]{2})/([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$")
 _V2_REF = re.compile(r"(?:^|/)entire/checkpoints/v2/(main|full/.+)$")
-_TRANSCRIPT = re.compile(r"^(full\.jsonl|full\.log|raw_transcript)(?:\.(\d{3,}))?$")
+_TRANSCRIPT = re.compile(r"^(full\.jsonl|full\.log|raw_transcript)(?:\.([0-9]{3,9}))?\Z")
 _KNOWN = {
     "prompt.txt",
     "context.md",

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,13 @@ DELTA_CACHE = (
 )
 NOT_CODE = ("refs/heads/entire/*", "refs/remotes/*/entire/*", "refs/entire/*", "refs/stash")
 _LOG = (
-    "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%aI%x00%s%x00%B%x00", "-F",
+    "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%at%x00%s%x00%B%x00", "-F",
     "--grep=Entire-Checkpoint:", "--ignore-missing",
 )  # fmt: skip
-_ENV = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_ENV = {
+    "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # git before 2.45 knows only the second
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,16 @@ class Commit:
     """A code commit and the checkpoints that its message names."""
 
     sha: str
-    authored_at: datetime
+    authored_at: datetime | None
     subject: str
     checkpoint_ids: tuple[str, ...]
     on_default_branch: bool | None
+
+
+def commit_order(commit: Commit) -> tuple[bool, float, str]:
+    """Oldest first; a commit without a date that can be comes last."""
+    at = commit.authored_at
+    return at is None, at.timestamp() if at else 0.0, commit.sha
 
 
 class GitReader:
@@ -255,9 +264,26 @@ class GitReader:
             rows = _logged(self._finish(everywhere))
             reached = {row[0] for row in _logged(self._finish(main))} if main else None
             found = [Commit(*row, None if reached is None else row[0] in reached) for row in rows]
-            return sorted(found, key=lambda c: (c.authored_at, c.sha))
+            return sorted(found, key=commit_order)
 
         return wait
+
+    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+        """Code commits over all refs from a time on, oldest first, with the files they change."""
+        head = ("log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--name-only", "--no-renames")
+        when = f"--since={int(since.timestamp())}"
+        out = self._run(*head, "--format=%x01%H%x02%aI%x02%s", when, *(f"--exclude={g}" for g in NOT_CODE), "--all", "--")
+        default = self.default_branch(refs)
+        main = self._run("rev-list", when, _checked(refs[default]), "--").decode().split() if default else None
+        reached = None if main is None else set(main)
+        found = []
+        for part in out.decode("utf-8", "replace").split("\x01")[1:]:
+            about, *files = part.split("\0")
+            sha, authored, subject = (about.strip("\n") + "\x02\x02").split("\x02")[:3]
+            names = tuple(f for f in (f.lstrip("\n") for f in files) if f)
+            on_default = None if reached is None else sha in reached
+            found.append((Commit(sha, datetime.fromisoformat(authored), subject, (), on_default), names))
+        return sorted(found, key=lambda c: (c[0].authored_at, c[0].sha))
 
     def reverts(self) -> list[tuple[str, str]]:
         """Commits, over all refs, that say they revert another: (id, whole message)."""
@@ -320,7 +346,7 @@ class GitReader:
         return bytes(out)
 
 
-def _logged(out: bytes) -> list[tuple[str, datetime, str, tuple[str, ...]]]:
+def _logged(out: bytes) -> list[tuple[str, datetime | None, str, tuple[str, ...]]]:
     parts = out.split(b"\0")
     rows = []
     for at in range(0, len(parts) - 4, 5):
@@ -330,12 +356,20 @@ def _logged(out: bytes) -> list[tuple[str, datetime, str, tuple[str, ...]]]:
             rows.append(
                 (
                     sha.decode().strip(),
-                    datetime.fromisoformat(when.decode()),
+                    _moment(when),
                     subject.decode("utf-8", "replace"),
                     ids,
                 )
             )
     return rows
+
+
+def _moment(seconds: bytes) -> datetime | None:
+    """An author date; None where a commit states one that cannot be."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _widen(pipe: int) -> None:

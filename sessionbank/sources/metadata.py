@@ -20,7 +20,8 @@ from sessionbank.records import Attribution, CodeLearning, StoredUsage, Summary
 _DATED = re.compile(r"^\d{4}-\d{2}-\d{2}-(?=.)")
 # All that Arrow reads as a timestamp, and more: a time must not depend on which of the two reads its batch.
 _ISO = re.compile(
-    r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}(?::[0-9]{2}(?::[0-9]{2})?)?)(?:\.([0-9]+))?\s*(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?$"
+    r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}(?::[0-9]{2}(?::[0-9]{2})?)?)(?:\.([0-9]+))?\s*"
+    r"(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?$"
 )
 _READ = {
     "checkpoint_id", "session_id", "strategy", "created_at", "branch", "files_touched", "agent", "is_task",
@@ -77,7 +78,7 @@ def text(value: Any) -> str | None:
     """A non-empty string, made storable (a lone surrogate becomes U+FFFD), or None."""
     if not isinstance(value, str) or not value:
         return None
-    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def count(value: Any) -> int | None:
@@ -109,7 +110,7 @@ def attribution(value: Any) -> Attribution | None:
     if not isinstance(value, dict):
         return None
     share = value.get("agent_percentage")
-    if not isinstance(share, int | float) or isinstance(share, bool) or share != share:
+    if not isinstance(share, int | float) or isinstance(share, bool) or not abs(share) < 1e15:  # NaN too
         share = None
     return Attribution(
         calculated_at=moment(value.get("calculated_at")),
@@ -165,17 +166,24 @@ def start(value: dict[str, Any]) -> tuple[int | None, str | None]:
     )
 
 
-def extra(value: dict[str, Any], too_long: Callable[[int], None]) -> str | None:
-    """The keys that no field holds, as JSON text; above `EXTRA_LIMIT` they are left out and `too_long` is told."""
+def extra(value: dict[str, Any], left_out: Callable[[str], None]) -> str | None:
+    """The keys that no field holds, as JSON text.
+
+    Above `EXTRA_LIMIT`, or nested deeper than can be written, they are left out and `left_out` is told why.
+    """
     rest = {k: v for k, v in value.items() if k not in _READ}
     if not rest:
         return None
     try:
         found = orjson.dumps(rest)
     except (orjson.JSONEncodeError, RecursionError):
-        found = json.dumps(rest, default=str, ensure_ascii=True).encode()
+        try:
+            found = json.dumps(rest, default=str, ensure_ascii=True).encode()
+        except RecursionError:
+            left_out("nested too deep")
+            return None
     if len(found) > EXTRA_LIMIT:
-        too_long(len(found))
+        left_out(f"{len(found)} bytes long")
         return None
     return found.decode("utf-8", "replace")
 

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from sessionbank.errors import RepositoryError
@@ -65,7 +66,7 @@ class Repository:
             except RepositoryError:
                 continue  # diagnostics says so
             if own_id is not None:
-                count = sum(f.isdigit() for f in folders)
+                count = sum(f.isascii() and f.isdigit() for f in folders)
                 found.setdefault(own_id, CheckpointRef(own_id, layout, ref, "", count))
                 continue
             for checkpoint_id, (path, count) in listed(folders).items():
@@ -83,6 +84,10 @@ class Repository:
     def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]:
         """Starts to look for code commits that name checkpoints; the function given back waits for them."""
         return self._git.commits(refs)
+
+    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+        """Code commits from a time on, with the files they change."""
+        return self._git.commits_with_files(refs, since)
 
     def reverts(self) -> list[tuple[str, str]]:
         """Commits that say they revert another: (id, whole message)."""
@@ -129,6 +134,8 @@ def _unbundled(bundle: Path, cache_dir: Path) -> Path:
                 str(bundle.resolve()),
                 "+refs/*:refs/*",
             )
+            if not command.for_each_ref("--count=1"):
+                raise RepositoryError(f"the bundle {bundle} holds no branch and no other ref; it may have been cut")
             Path(fresh).replace(target)
         except git.GitCommandError as error:
             said = str(error.stderr).strip("'\n ").splitlines()

@@ -7,11 +7,12 @@ is, is its own module's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from sessionbank.records import CheckpointRef
 from sessionbank.sources.folders import Folder
-from sessionbank.sources.git import Commit
+from sessionbank.sources.git import Commit, commit_order
 from sessionbank.sources.repository import Repository
 from sessionbank.sources.store import Store
 
@@ -109,9 +110,12 @@ class Several:
     def commits(self, refs: dict[str, str]) -> Callable[[], list[Commit]]:
         """Commits of all repositories, each once."""
         waits = [s.commits(p) for s, p in zip(self.sources, self._parts(refs), strict=True)]
-        return lambda: sorted(
-            {c.sha: c for w in waits for c in w()}.values(), key=lambda c: (c.authored_at, c.sha)
-        )
+        return lambda: sorted({c.sha: c for w in waits for c in w()}.values(), key=commit_order)
+
+    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+        """Of all repositories."""
+        pairs = zip(self.sources, self._parts(refs), strict=True)
+        return [c for source, part in pairs for c in source.commits_with_files(part, since)]
 
     def reverts(self) -> list[tuple[str, str]]:
         """Of all repositories."""

@@ -161,8 +161,8 @@ def _record(stored: StoredDir, read: Read, problems: list[Diagnostic]) -> Sessio
         offset = None  # v2 counts lines of the compact transcript, which says nothing about this file
     files = value.get("files_touched")
 
-    def too_long(size: int) -> None:
-        text = f"metadata beyond the known keys is {size} bytes long and is left out of `extra`"
+    def left_out(why: str) -> None:
+        text = f"metadata beyond the known keys is {why}, and left out of `extra`"
         _tell(problems, "metadata_extra_omitted", text, stored.checkpoint_id, path)
 
     chunks = stored.chunks.get(name or "", {})
@@ -199,7 +199,7 @@ def _record(stored: StoredDir, read: Read, problems: list[Diagnostic]) -> Sessio
         metadata_blob=stored.metadata,
         storage_commit_sha=stored.commit,
         model_label=meta.text(value.get("model")),
-        extra=meta.extra(value, too_long),
+        extra=meta.extra(value, left_out),
         agent_files=agent_files(stored.tasks, stored.path),
     )
 
@@ -278,8 +278,9 @@ def _merged(
             continue
         mine = records[same[0]]
         # A copy that was finalized elsewhere is longer; copies that say the same are equally long.
-        present = record.transcript_state == "present"
-        if present and (mine.transcript_state != "present" or (record.transcript_bytes or 0) > (mine.transcript_bytes or 0)):
+        if record.transcript_state == "present" and (
+            mine.transcript_state != "present" or (record.transcript_bytes or 0) > (mine.transcript_bytes or 0)
+        ):
             records[same[0]] = record
         text = f"stored in {mine.ref} and in {record.ref}: counted once"
         _tell(problems, "stored_twice", text, record.checkpoint_id, record.path)

@@ -177,6 +177,8 @@ def _lines(state: State, ids: frozenset[str] | None, column: str) -> Iterator[St
         return
     for kind, why in _KINDS.items():
         yield f"rule 6: {why}", -one.where(own & (lines["kind"] == kind), 0), lines
+    rest = own & ~lines["kind"].isin([*_KINDS, "prompt"])
+    yield "rule 6: what a program says under the role user", -one.where(rest, 0), lines
     queued = m[(m["kind"] == "prompt") & ~m["role"].isin(roles) & m["inherited_from"].isna()].reset_index(
         drop=True
     )

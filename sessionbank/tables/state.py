@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +18,7 @@ from sessionbank.sources.git import Commit
 from sessionbank.sources.no_gc import no_gc
 from sessionbank.sources.store import Store, record_order
 from sessionbank.tables import attribution, cache, load, sessions, stored
+from sessionbank.tables.inferred_commits import inferred_commit_rows
 from sessionbank.trajectory.outcomes.commit import CommitFacts
 
 if TYPE_CHECKING:
@@ -47,6 +49,9 @@ class Source(Protocol):
 
     def blobs(self, oids: Iterable[str]) -> Any:
         """The bytes of each object, in the order asked."""
+
+    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+        """Code commits from a time on, with the files they change."""
 
     def reverts(self) -> list[tuple[str, str]]:
         """Commits that say they revert another."""
@@ -88,7 +93,27 @@ class State:
     def commit_rows(self) -> list[tuple[Any, ...]]:
         """Rows of the commits table."""
         known = {c.checkpoint_id for c in self.store.checkpoints}
-        return stored.commit_rows(self._commits(), known)
+        rows = stored.commit_rows(self._commits(), known)
+        return rows + self._inferred_commits(rows) if "folder" in self.store.layouts else rows
+
+    def _inferred_commits(self, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Commits of sessions that stand in a folder alone."""
+        changed: dict[str, set[str]] = defaultdict(set)
+        for session_id, _, path, source in self._files():
+            if source == "tool":
+                changed[session_id].add(path)
+        sessions = []
+        for sid, records in self.sessions.items():
+            facts = self.facts.get(sid) or {}
+            if all(r.layout == "folder" for r in records) and facts.get("started_at") and changed[sid]:
+                sessions.append((records[-1].checkpoint_id, facts["started_at"], facts["ended_at"], frozenset(changed[sid])))
+        if not sessions:
+            return []
+        commits = self.source.commits_with_files(self.refs, min(s[1] for s in sessions))
+        known: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            known[row[0]].add(row[1])
+        return inferred_commit_rows(sessions, commits, known)
 
     @cached_property
     def commit_facts(self) -> CommitFacts:

@@ -35,6 +35,7 @@ def facts(tables: dict[str, pa.Table], ranges: list[Range], agents: list[tuple[A
     out["message_count"] = m.count(main & (_is(role, "user") | _is(role, "assistant")))
     out["human_prompts"] = m.count(main & _is(kind, "prompt"))
     out["inherited_messages"] = m.count(~own)
+    replies = m.count(main & _is(kind, "reply"))
     out["started_at"], out["ended_at"], out["active_s"] = _times(m, own)
     c = _Sums(tables["tool_calls"], [r.rows["tool_calls"] for r in ranges])
     own = ~c.present("inherited_from")
@@ -47,14 +48,22 @@ def facts(tables: dict[str, pa.Table], ranges: list[Range], agents: list[tuple[A
     sub = u.flag("is_subagent")
     for prefix, mask in (("", own & ~sub), ("subagent_", own & sub)):
         out[f"{prefix}api_calls"] = u.count(mask)
-        for name in _CLASSES:
-            out[f"{prefix}{name}"] = u.sum(name, mask)
+        calls = out[f"{prefix}api_calls"]
+        for name in _CLASSES:  # where no call of a session states a class, its sum is not known
+            stated = u.count(mask & u.present(name))
+            sums = u.sum(name, mask)
+            out[f"{prefix}{name}"] = [None if c and not k else v for v, k, c in zip(sums, stated, calls, strict=True)]
         priced = mask & u.present("cost_usd")
         some = u.count(priced)
         cost = u.total("cost_usd", priced)
         out[f"{prefix}cost_usd"] = [float(v) if k else None for v, k in zip(cost, some, strict=True)]
     out["uncosted_calls"] = u.count(own & ~u.present("cost_usd"))
     out["models"] = _models(u, own)
+    unmeasured = [r and not c for r, c in zip(replies, out["api_calls"], strict=True)]
+    for at in range(n):  # replies that no usage is recorded of: neither calls nor tokens are known
+        for name in ("api_calls", *_CLASSES):
+            if unmeasured[at]:
+                out[name][at] = None
     for at in range(n):  # where nothing could be read, nothing was counted
         if agents[at][0] is None:
             for name, column in out.items():
