@@ -85,7 +85,7 @@ STORED = (
         F("commit_sha", "str", "code commit", missing=NEVER, origin=GIT),
         F("checkpoint_id", "str", "checkpoint its message names", missing=NEVER, origin="Entire-Checkpoint trailer"),
         F("resolves", "bool", "whether the bank holds that checkpoint; false: dangling", missing=NEVER, origin=GIT),
-        F("authored_at", "time", "author date", missing=NEVER, origin=GIT),
+        F("authored_at", "time", "author date", missing="the commit states none that can be", origin=GIT),
         F("subject", "str", "first line of the message", missing=NEVER, origin=GIT),
         F("on_default_branch", "bool", "reachable from the default branch", missing="no default branch found", origin=GIT),
         F("carries_cost", "bool", "true for one commit a checkpoint: its earliest on the default branch, else its earliest", missing=NEVER, origin="inferred"),

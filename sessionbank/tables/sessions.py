@@ -51,7 +51,7 @@ def session_rows(
             record_count=len(records),
             checkpoint_count=len({r.checkpoint_id for r in records}),
             commit_count=len(set().union(*(named[r.checkpoint_id] for r in records))),
-            total_tokens=sum(tokens) if len(tokens) == len(_TOKENS) else None,
+            total_tokens=sum(tokens) if tokens else None,
             files_touched=len(touched) if any(r.files_touched is not None for r in records) else None,
             agent_percentage=share,
             intent=summary.intent if summary else None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -26,12 +27,16 @@ _INJECTED = (
     "<permissions instructions>", "<collaboration_mode>", "<skill>", "<app-context>", "<subagent_notification>",
 )  # fmt: skip
 _CONTINUED = "Another language model started to solve this problem"
-_ECHOES = {"user_message": ("user", "message"), "agent_message": ("assistant", "message"), "agent_reasoning": ("thinking", "text")}
+_ECHOES = {
+    "user_message": ("user", "message"),
+    "agent_message": ("assistant", "message"),
+    "agent_reasoning": ("thinking", "text"),
+}
 _TURN_ENDS = frozenset({"task_started", "task_complete", "turn_started", "turn_complete", "turn_aborted"})
 
 
 def _matches(whole: Any, first: list[dict[str, Any]]) -> bool:
-    return any(v.get("type") in _TYPES and isinstance(v.get("payload"), dict) for v in first)
+    return any(string(v.get("type")) in _TYPES and isinstance(v.get("payload"), dict) for v in first)
 
 
 def _split(data: bytes, problem: Callable[..., None]) -> list[jsonl.Stored]:
@@ -44,11 +49,15 @@ class _Reader:
     def __init__(self, rows: SessionRows) -> None:
         self.rows = rows
         self.fill = Filler(rows)
-        self.items: Counter[tuple[str, str]] = Counter()  # (who, text) of response items that no event has echoed yet
+        self.items: Counter[tuple[str, str]] = (
+            Counter()
+        )  # (who, text) of response items that no event has echoed yet
         self.events: Counter[tuple[str, str]] = Counter()  # the same of events whose item has not come yet
         self.tells_typed = False  # whether events tell what a person typed
         self.is_subagent = False  # the prompts of a session that an agent started were written by that agent
-        self.ended: dict[str, tuple[bool | None, str | None]] = {}  # call id -> how its own event says that it ended
+        self.ended: dict[
+            str, tuple[bool | None, str | None]
+        ] = {}  # call id -> how its own event says that it ended
         self.model: str | None = None
 
     def read(self, entries: list[Entry]) -> None:
@@ -74,7 +83,7 @@ class _Reader:
             payload = value.get("payload")
             if type(payload) is not dict:
                 continue
-            what = payload.get("type")
+            what = string(payload.get("type"))
             if value.get("type") == "response_item":
                 if what == "message" or what == "reasoning":
                     who = payload.get("role") if what == "message" else "thinking"
@@ -86,7 +95,7 @@ class _Reader:
                 self.tells_typed = self.tells_typed or what == "user_message"
             elif what == "token_count":
                 counts = counts or type(payload.get("info")) is dict
-            elif type(what) is str and what.endswith("_end") and string(payload.get("call_id")):
+            elif what is not None and what.endswith("_end") and string(payload.get("call_id")):
                 self.ended[payload["call_id"]] = from_event(payload)
         return counts
 
@@ -123,7 +132,7 @@ class _Reader:
                 entry, role, kind, text=text, uuid=string(payload.get("id")), time=entry[0].get("timestamp"),
                 line_type="response_item/message",
             )  # fmt: skip
-        for part in payload.get("content") if type(payload.get("content")) is list else []:
+        for part in _list(payload.get("content")):
             if type(part) is dict and part.get("type") == "input_image":
                 self.fill.image(seq, None, part.get("image_url"))
             elif type(part) is dict and string(part.get("text")):
@@ -158,13 +167,14 @@ class _Reader:
         name = string(payload.get("name")) or what.removesuffix("_call")
         given = payload.get("arguments", payload.get("input", payload.get("action")))
         if type(given) is str and "arguments" in payload:
-            try:
+            with suppress(orjson.JSONDecodeError):  # else it is kept as the text that the model wrote
                 given = orjson.loads(given)
-            except orjson.JSONDecodeError:
-                pass  # kept as the text that the model wrote
         call_id = string(payload.get("call_id")) or string(payload.get("id"))
         self.fill.use(seq, call_id, name, given=given, message_id=self.rows.messages[seq].message_id)
-        if "call_id" not in payload and payload.get("status") in ("completed", "failed"):  # a search: no output of its own
+        if "call_id" not in payload and payload.get("status") in (
+            "completed",
+            "failed",
+        ):  # a search: no output of its own
             self.fill.result(seq, call_id, None, is_error=payload["status"] == "failed")
 
     def output(self, payload: dict[str, Any], entry: Entry) -> None:
@@ -202,13 +212,21 @@ class _Reader:
         rest = {k: v for k, v in payload.items() if k != key}
         if self.items[who, text] > 0 or not text:
             self.items[who, text] -= 1
-            self.fill.message(entry, what, "other", time=entry[0].get("timestamp"), line_type=f"event_msg/{what}", extra=rest)
+            self.fill.message(
+                entry,
+                what,
+                "other",
+                time=entry[0].get("timestamp"),
+                line_type=f"event_msg/{what}",
+                extra=rest,
+            )
             return
         if who == "user":
             self.calls.end_turn()
             kind = "meta" if self.is_subagent else "prompt"
             seq = self.fill.message(
-                entry, "user", kind, text=payload[key], time=entry[0].get("timestamp"), line_type=f"event_msg/{what}", extra=rest
+                entry, "user", kind, text=payload[key], time=entry[0].get("timestamp"), line_type=f"event_msg/{what}",
+                extra=rest,
             )  # fmt: skip
         else:
             said = payload[key] if who == "assistant" else None
@@ -247,7 +265,8 @@ class _Reader:
 
     def plain(self, entry: Entry, payload: dict[str, Any], line_type: str) -> None:
         self.fill.message(
-            entry, line_type.rpartition("/")[2], "other", time=entry[0].get("timestamp"), line_type=line_type, extra=payload
+            entry, line_type.rpartition("/")[2], "other", time=entry[0].get("timestamp"), line_type=line_type,
+            extra=payload,
         )  # fmt: skip
 
 
@@ -256,8 +275,12 @@ def _said(payload: dict[str, Any]) -> list[str]:
     if payload.get("type") == "message":
         text = joined(payload.get("content"))
         return [text.strip()] if text and text.strip() else []
-    parts = [p for key in ("summary", "content") for p in (payload.get(key) if type(payload.get(key)) is list else [])]
+    parts = [p for key in ("summary", "content") for p in _list(payload.get(key))]
     return [p["text"].strip() for p in parts if type(p) is dict and string(p.get("text"))]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if type(value) is list else []
 
 
 def _parent(source: Any) -> Any:

@@ -14,13 +14,22 @@ from sessionbank.transcripts.rows import as_json, joined, string
 
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:?) (-?\d+)")
 _HEAD = 400  # the exit code stands above the output itself, which may quote another one
-_REJECTED = ("exec command rejected by user", "patch rejected by user", "rejected by user", "user rejected", "user cancelled MCP tool call")
+_REJECTED = (
+    "exec command rejected by user",
+    "patch rejected by user",
+    "rejected by user",
+    "user rejected",
+    "user cancelled MCP tool call",
+)
 _ABORTED = ("aborted by user", "aborted", "command was interrupted", "The user interrupted")
-_FAILED = ("failed to parse function arguments", "exec_command failed", "apply_patch verification failed", "unsupported call", "failed in sandbox", "write_stdin failed", "execution error", "err: ")  # fmt: skip
+_FAILED = (
+    "failed to parse function arguments", "exec_command failed", "apply_patch verification failed", "unsupported call",
+    "failed in sandbox", "write_stdin failed", "execution error", "err: ",
+)  # fmt: skip
 
 
 def from_event(payload: dict[str, Any]) -> tuple[bool | None, str | None]:
-    """(is an error or not said, status) of an event that ends a call: exec_command_end, patch_apply_end, mcp_tool_call_end."""
+    """(is an error or not said, status) of an event that ends a call, as ``exec_command_end`` does."""
     code = payload.get("exit_code")
     if type(code) is int:
         return code != 0, None
@@ -29,7 +38,9 @@ def from_event(payload: dict[str, Any]) -> tuple[bool | None, str | None]:
     result = payload.get("result")
     if type(result) is dict and ("Ok" in result or "Err" in result):
         inner = result.get("Ok")
-        return "Err" in result or (type(inner) is dict and (inner.get("is_error") or inner.get("isError")) is True), None
+        return "Err" in result or (
+            type(inner) is dict and (inner.get("is_error") or inner.get("isError")) is True
+        ), None
     return None, None
 
 
@@ -43,7 +54,9 @@ def output_text(output: Any) -> str | None:
     return joined(output)
 
 
-def outcome(output: Any, text: str | None, event: tuple[bool | None, str | None] | None) -> tuple[bool | None, str | None]:
+def outcome(
+    output: Any, text: str | None, event: tuple[bool | None, str | None] | None
+) -> tuple[bool | None, str | None]:
     """(is an error or not said, status where it is more than that) of a call with this output."""
     start = (text or "").lstrip()[:_HEAD]
     if start.startswith(_REJECTED) or start.removeprefix("err: ").startswith(_REJECTED):

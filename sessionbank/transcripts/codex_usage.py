@@ -29,6 +29,7 @@ class Calls:
         self.total: Counts | None = None
         self.leads: bool | None = None  # whether counts come before the lines that they count
         self.open: str | None = None  # call of the reply that is being read
+        self.ended: str | None = None  # the call that ended last without a count, until another one begins
         self.first: int | None = None  # its first line
         self.is_counted = False
         self.has_answers = False
@@ -59,6 +60,7 @@ class Calls:
         """Nothing that follows belongs to the reply that is open."""
         if self.open is not None and not self.is_counted and self.first is not None:
             self.fill.unmeasured(self.first, self.open, is_final=False)
+            self.ended = self.open
         self._close()
 
     def counted(self, info: Any, place: Place) -> str | None:
@@ -72,7 +74,8 @@ class Calls:
             self.leads = True
         if self.leads:
             self.end_turn()
-        call = self.open or self._name(None)
+        call = self.open or self.ended or self._name(None)  # a count may come after the turn's end
+        self.ended = None
         self.waiting = (call, used)
         if self.leads:
             self.open, self.is_counted = call, True
@@ -98,7 +101,9 @@ class Calls:
             return None
         if before is None:  # a transcript that begins in the middle: what came before is not its own
             return last or total
-        grown = tuple(None if now is None else now - (then or 0) for now, then in zip(total, before, strict=True))
+        grown = tuple(
+            None if now is None else now - (then or 0) for now, then in zip(total, before, strict=True)
+        )
         if any(g is not None and g < 0 for g in grown):  # the counter began anew
             return last or total
         if last is not None and sum(g or 0 for g in grown) > sum(v or 0 for v in last):
@@ -108,8 +113,13 @@ class Calls:
 
     def _name(self, native: str | None) -> str:
         self.made += 1
-        call = native if native is not None and native not in self.seen else f"{self.fill.rows.session_id}:call-{self.made}"
+        call = (
+            native
+            if native is not None and native not in self.seen
+            else f"{self.fill.rows.session_id}:call-{self.made}"
+        )
         self.seen.add(call)
+        self.ended = None
         return call
 
     def _close(self) -> None:

@@ -5,12 +5,21 @@ It numbers blocks and gives every row its place; what a line means is each forma
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
 from sessionbank.transcripts import jsonl
-from sessionbank.transcripts.rows import BlockRow, Entry, MessageRow, ResultRow, SessionRows, UsageRow, UseRow, as_json, string
+from sessionbank.transcripts.rows import (
+    BlockRow,
+    Entry,
+    MessageRow,
+    ResultRow,
+    SessionRows,
+    UsageRow,
+    UseRow,
+    as_json,
+    string,
+)
 
 _new = tuple.__new__  # a NamedTuple's own constructor costs three times as much
 _EPOCH_MS_LIMIT = 253_402_300_800_000  # the year 10000: what no column of times holds
@@ -64,7 +73,9 @@ class Filler:
                 size = len(data) * 3 // 4 - data[-2:].count("=")
         blocks.append(BlockRow(seq, at, "image", None, call_id, string(media_type), size))
 
-    def use(self, seq: int, call_id: str | None, name: str | None, *, given: Any, message_id: str | None) -> None:
+    def use(
+        self, seq: int, call_id: str | None, name: str | None, *, given: Any, message_id: str | None
+    ) -> None:
         """Adds a tool use and its block."""
         self.rows.uses.append(_new(UseRow, (seq, call_id, name or "unknown", given, message_id)))
         self.block(seq, "tool_use", given if type(given) is str else as_json(given), call_id=call_id)
@@ -90,12 +101,16 @@ class Filler:
 def identified(stored: list[jsonl.Stored]) -> list[jsonl.Stored]:
     """The stored records of a file with only those ids kept that name one record of it.
 
-    An id that was redacted, or that stands on several lines, would make different lines one.
+    An id that was redacted, or that stands on lines that differ, would make different lines one.
     """
-    times = Counter(s[0] for s in stored)
-    if all(n == 1 for i, n in times.items() if i is not None) and REDACTED not in times:
+    ids = [s[0] for s in stored if s[0] is not None]
+    if len(set(ids)) == len(ids) and REDACTED not in ids:
         return stored
-    return [(i if i is not None and i != REDACTED and times[i] == 1 else None, *rest) for i, *rest in stored]  # type: ignore[misc]
+    first: dict[str | None, jsonl.Stored] = {}
+    for record in stored:
+        first.setdefault(record[0], record)
+    shared = {r[0] for r in stored if r[1] != first[r[0]][1]} | {REDACTED}
+    return [(None, *r[1:]) if r[0] in shared else r for r in stored]
 
 
 def iso(milliseconds: Any) -> str | None:
@@ -107,6 +122,4 @@ def iso(milliseconds: Any) -> str | None:
 
 def rest(value: dict[str, Any], known: frozenset[str]) -> dict[str, Any] | None:
     """What of a line no column holds."""
-    if value.keys() <= known:
-        return None
-    return {k: v for k, v in value.items() if k not in known}
+    return {k: v for k, v in value.items() if k not in known} or None

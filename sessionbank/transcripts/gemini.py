@@ -10,7 +10,19 @@ from typing import Any
 
 from sessionbank.transcripts import jsonl
 from sessionbank.transcripts.rows import (
-    BlockRow, Entry, Format, MessageRow, Place, ResultRow, SessionRows, UsageRow, UseRow, as_json, joined, number, string,
+    BlockRow,
+    Entry,
+    Format,
+    MessageRow,
+    Place,
+    ResultRow,
+    SessionRows,
+    UsageRow,
+    UseRow,
+    as_json,
+    joined,
+    number,
+    string,
 )  # fmt: skip
 
 _ROLES = {"user": ("user", "prompt"), "gemini": ("assistant", "reply"), "model": ("assistant", "reply")}
@@ -23,7 +35,9 @@ def _matches(whole: Any, first: list[dict[str, Any]]) -> bool:
         return False
     if "projectHash" in whole:
         return True
-    kinds = {m.get("type") for m in whole["messages"] if isinstance(m, dict) and isinstance(m.get("type"), str)}
+    kinds = {
+        m.get("type") for m in whole["messages"] if isinstance(m, dict) and isinstance(m.get("type"), str)
+    }
     return bool(kinds) and kinds <= {"user", "gemini", "info", "warning", "error"} and "info" not in whole
 
 
@@ -44,7 +58,13 @@ def read(entries: list[Entry], rows: SessionRows) -> None:
     for value, line, offset, place in entries:
         role, kind = _ROLES.get(value.get("type") or "", ("system", "system"))
         text = joined(value.get("content"))
-        if kind == "prompt" and text and text.lstrip().startswith(("/", "?")) and "\n" not in text.strip() and " " not in text.strip():
+        if (
+            kind == "prompt"
+            and text
+            and text.lstrip().startswith(("/", "?"))
+            and "\n" not in text.strip()
+            and " " not in text.strip()
+        ):
             kind = "command"
         seq = len(rows.messages)
         is_reply = kind == "reply"
@@ -74,7 +94,9 @@ def _thoughts(thoughts: Any, seq: int, rows: SessionRows) -> int:
     for thought in thoughts if isinstance(thoughts, list) else []:
         if isinstance(thought, dict):
             parts = [p for p in (string(thought.get("subject")), string(thought.get("description"))) if p]
-            rows.blocks.append(BlockRow(seq, block, "thinking", "\n".join(parts) or None, is_redacted=not parts))
+            rows.blocks.append(
+                BlockRow(seq, block, "thinking", "\n".join(parts) or None, is_redacted=not parts)
+            )
             block += 1
     return block
 
@@ -92,7 +114,11 @@ def _call(call: dict[str, Any], at: tuple[int, int, str | None], rows: SessionRo
     if status is not None and status not in _STATUS:
         rows.problem("info", "unknown_status", f"a tool call ended as {status[:40]!r}", place=place)
     explicit = None if status is None else status == "error"
-    rows.results.append(ResultRow(seq, call_id, text, explicit, _STATUS.get(status or ""), None, string(call.get("timestamp"))))
+    rows.results.append(
+        ResultRow(
+            seq, call_id, text, explicit, _STATUS.get(status or ""), None, string(call.get("timestamp"))
+        )
+    )
     rows.blocks.append(BlockRow(seq, block + 1, "tool_result", text, call_id))
     return block + 2
 
@@ -104,7 +130,9 @@ def _response(result: Any) -> str | None:
         answer = item.get("functionResponse") if isinstance(item, dict) else None
         answer = answer.get("response") if isinstance(answer, dict) else None
         if isinstance(answer, dict):
-            said = next((string(answer.get(k)) for k in ("output", "error", "content") if string(answer.get(k))), None)
+            said = next(
+                (string(answer.get(k)) for k in ("output", "error", "content") if string(answer.get(k))), None
+            )
             parts.append(said if said is not None else as_json(answer) or "")
         elif isinstance(item, dict) and string(item.get("text")):
             parts.append(item["text"])

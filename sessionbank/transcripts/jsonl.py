@@ -52,7 +52,12 @@ def documents(data: bytes, problem: Problem) -> list[Any]:
     try:
         return [orjson.loads(data)]
     except orjson.JSONDecodeError:
-        return _repaired(data, 0, problem)
+
+        def told(severity: str, code: str, message: str, line: int | None = None) -> None:
+            if code != "glued_objects":  # chunks are documents one after the other; nothing was repaired
+                problem(severity, code, message, line)
+
+        return _repaired(data, 0, told)
 
 
 def head(data: bytes, limit: int = 8) -> list[dict[str, Any]]:
@@ -100,11 +105,18 @@ def _repaired(line: bytes, number: int, problem: Problem) -> list[Any]:
         if isinstance(value, dict):
             values.append(value)
         else:
-            problem("warning", "non_object_line", f"the line holds a {type(value).__name__}, not an object", number)
+            problem(
+                "warning",
+                "non_object_line",
+                f"the line holds a {type(value).__name__}, not an object",
+                number,
+            )
         while at < len(text) and text[at] in " \t\r\n\0":
             at += 1
     if len(values) > 1:
-        problem("info", "glued_objects", f"{len(values)} objects stand where one should; all were read", number)
+        problem(
+            "info", "glued_objects", f"{len(values)} objects stand where one should; all were read", number
+        )
     return [_storable(v, number, problem) for v in values]
 
 

@@ -7,10 +7,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessionbank.transcripts import claude, gemini, jsonl, unknown
+from sessionbank.transcripts import (
+    claude,
+    codex,
+    compact,
+    copilot,
+    cursor,
+    droid,
+    gemini,
+    gemini_jsonl,
+    jsonl,
+    kiro,
+    opencode,
+    pi,
+    plugin,
+    unknown,
+)  # fmt: skip
 from sessionbank.transcripts.rows import Format
 
-FORMATS: tuple[Format, ...] = (claude.FORMAT, gemini.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    claude.FORMAT, codex.FORMAT, gemini.FORMAT, gemini_jsonl.FORMAT, opencode.FORMAT, kiro.FORMAT, copilot.FORMAT,
+    droid.FORMAT, pi.FORMAT, cursor.FORMAT, plugin.FORMAT, *compact.FORMATS,
+)  # fmt: skip
 UNKNOWN = unknown.FORMAT
 
 

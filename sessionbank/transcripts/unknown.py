@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from sessionbank.transcripts import jsonl
 from sessionbank.transcripts.rows import Entry, Format, MessageRow, SessionRows, as_json, string
@@ -21,7 +20,12 @@ def _split(data: bytes, problem: Callable[..., None]) -> list[jsonl.Stored]:
 def read(entries: list[Entry], rows: SessionRows) -> None:
     """One message of kind ``other`` a line, its JSON in ``extra``."""
     if entries:
-        rows.problem("warning", "format_not_read", "no reader knows this transcript format; its lines are kept as they are", place=entries[0][3])
+        rows.problem(
+            "warning",
+            "format_not_read",
+            "no reader knows this transcript format; its lines are kept as they are",
+            place=entries[0][3],
+        )
     for value, line, offset, place in entries:
         value = value if isinstance(value, dict) else {"value": value}
         time = next((string(value.get(k)) for k in _TIMES if string(value.get(k))), None)

@@ -1,0 +1,79 @@
+"""Chat rows: ``messages`` and ``tools`` as OpenAI, TRL and Hugging Face datasets name them. One row an agent.
+
+Thinking stands in ``reasoning_content``. A call without a result stays open: no answer is made up, and its id stands in
+``open_calls``. What the harness wrote in a model's name (API errors) is no reply and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from sessionbank.trajectory.conversation import arguments_of, conversation, tool_definitions, with_pictures
+from sessionbank.trajectory.model import Step, Trajectory
+
+ARGUMENTS = ("string", "dict")
+
+
+def chat_rows(trajectory: Trajectory, *, arguments: str = "string", is_live: bool = False) -> Iterator[dict[str, Any]]:
+    """A row for the main agent, then one for each subagent; agents that never spoke have none.
+
+    `arguments` says whether a call's arguments are JSON text (OpenAI) or an object (templates of TRL).
+    """
+    for agent in trajectory.walk():
+        row = _row(agent, arguments, is_live)
+        if row is not None:
+            yield row
+
+
+def _row(trajectory: Trajectory, arguments: str, is_live: bool) -> dict[str, Any] | None:
+    messages: list[dict[str, Any]] = []
+    left_open: list[str] = []
+    for part in conversation(trajectory, is_live=is_live):
+        if part.turn is not None:
+            if part.turn.role == "user":
+                messages.append({"role": "user", "content": with_pictures(part.turn.text, part.turn.images) or ""})
+            continue
+        reply = part.reply
+        if reply is None:
+            continue
+        said: dict[str, Any] = {"role": "assistant", "content": reply.text or ""}
+        if reply.thinking:
+            said["reasoning_content"] = reply.thinking
+        calls = [s for s in part.steps if s.tool_call_id is not None]
+        if calls:
+            said["tool_calls"] = [_call(s, arguments) for s in calls]
+        messages.append(said)
+        for step in calls:
+            shown = with_pictures(step.observation, step.images)
+            if shown is None and step.status == "no_result":
+                left_open.append(str(step.tool_call_id))
+            else:
+                messages.append({"role": "tool", "tool_call_id": step.tool_call_id, "name": step.tool_name, "content": shown or ""})
+    if all(m["role"] != "assistant" for m in messages):
+        return None
+    outcome = trajectory.outcome
+    return {
+        "id": trajectory.id,
+        "session_id": trajectory.session_id,
+        "agent": trajectory.agent,
+        "agent_id": trajectory.agent_id,
+        "parent_tool_call_id": trajectory.parent_tool_call_id,
+        "domain": trajectory.task.domain,
+        "outcome": outcome.label if outcome else None,
+        "score": outcome.score if outcome else None,
+        "messages": messages,
+        "tools": tool_definitions(trajectory),
+        "open_calls": left_open,
+    }
+
+
+def _call(step: Step, arguments: str) -> dict[str, Any]:
+    given = arguments_of(step)
+    return {
+        "id": step.tool_call_id,
+        "type": "function",
+        "function": {"name": step.tool_name, "arguments": orjson.dumps(given).decode() if arguments == "string" else given},
+    }

@@ -1,0 +1,177 @@
+"""Trajectories into files and back: streams, whole files or none, nothing that should not leave.
+
+One line a document. Formats are made in `jsonl`, `atif` and `chat`; what is taken out of them in `redact`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sessionbank.errors import FormatError, QueryError
+from sessionbank.trajectory.atif import from_atif, to_atif
+from sessionbank.trajectory.chat import ARGUMENTS, chat_rows
+from sessionbank.trajectory.jsonl import FORMAT, dumped, from_object, loaded, to_object
+from sessionbank.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sessionbank.trajectory.redact import Redactor
+
+FORMATS = ("sessionbank", "atif", "messages", "canonical")
+CONTEXTS = ("all", "live")
+
+
+class UnredactedWarning(UserWarning):
+    """A file was written with ``redact=False``: it may hold keys, addresses and names."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of an export. `skipped` holds id and reason of each trajectory that the format cannot hold."""
+
+    path: Path
+    format: str
+    trajectories: int
+    rows: int
+    bytes: int
+    skipped: tuple[tuple[str, str], ...] = ()
+    redactor: Redactor | None = field(default=None, repr=False)
+
+    def report(self) -> pd.DataFrame:
+        """What was replaced where: trajectory_id, field, kind, placeholder, count, first_step; empty with redact=False."""
+        from sessionbank.trajectory.redact import Redactor
+
+        return (self.redactor or Redactor()).report()
+
+
+def write_jsonl(
+    trajectories: Iterable[Trajectory] | Trajectory, path: str | os.PathLike[str], *, format: str = "sessionbank",
+    redact: bool | Redactor = True, arguments: str = "string", context: str = "all",
+) -> Written:  # fmt: skip
+    """Writes trajectories as lines of JSON, one at a time, and moves the file into place when it is whole.
+
+    `format`: ``sessionbank`` (ours, read back without loss when not redacted), ``atif`` (ATIF v1.7, a document a line,
+    subagents embedded), ``messages`` (chat rows, a row an agent; `arguments` is ``string`` for OpenAI or ``dict`` for
+    the templates of TRL), ``canonical``. `context`: ``all``, or ``live`` for only what the model still saw at the end
+    (atif and messages). `redact`: True, a `Redactor` of your own (its placeholders then are the same over several
+    files), or False, which warns. Pictures are left out; a note stands where they were. Memory does not grow with the
+    number of trajectories. Raises `QueryError` for an unknown option. Source: DESIGN section 8, ATIF, OpenAI chat.
+    """
+    _check("format", format, FORMATS)
+    _check("arguments", arguments, ARGUMENTS)
+    _check("context", context, CONTEXTS)
+    redactor = _redactor(redact)
+    make = _maker(format, arguments, context == "live")
+    target = Path(path)
+    counts = {"trajectories": 0, "rows": 0, "bytes": 0}
+    skipped: list[tuple[str, str]] = []
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb", buffering=1 << 20) as stream:
+            for trajectory in [trajectories] if isinstance(trajectories, Trajectory) else trajectories:
+                rows = list(make(trajectory if redactor is None else redactor.trajectory(trajectory)))
+                if not rows:
+                    skipped.append((trajectory.id, "nothing was said in it"))
+                    continue
+                counts["trajectories"] += 1
+                for row in rows:
+                    line = dumped(row)
+                    stream.write(line)
+                    stream.write(b"\n")
+                    counts["rows"] += 1
+                    counts["bytes"] += len(line) + 1
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(name, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+    return Written(target, format, **counts, skipped=tuple(skipped), redactor=redactor)
+
+
+def _check(what: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise QueryError(f"no {what} {given!r}; there are {', '.join(known)}")
+
+
+def _redactor(redact: bool | Redactor) -> Redactor | None:
+    from sessionbank.trajectory.redact import Redactor
+
+    if isinstance(redact, Redactor):
+        return redact
+    if redact:
+        return Redactor()
+    text = "redact=False: the file may hold keys, passwords, addresses and names of people; do not let it leave"
+    warnings.warn(text, UnredactedWarning, stacklevel=3)
+    return None
+
+
+def _maker(format: str, arguments: str, is_live: bool) -> Callable[[Trajectory], Iterable[dict[str, Any]]]:
+    if format == "sessionbank":
+        return lambda t: [to_object(t)]
+    if format == "atif":
+        return lambda t: _some(to_atif(t, is_live=is_live))
+    if format == "messages":
+        return lambda t: chat_rows(t, arguments=arguments, is_live=is_live)
+    try:
+        canonical = importlib.import_module("sessionbank.trajectory.canonical")
+    except ModuleNotFoundError:
+        raise QueryError("format 'canonical' is not in this version; use 'sessionbank' or 'atif'") from None
+    rows: Callable[[Trajectory], Iterable[dict[str, Any]]] = canonical.canonical_rows
+    return rows
+
+
+def _some(document: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    if document is not None:
+        yield document
+
+
+def read_jsonl(path: str | os.PathLike[str]) -> list[Trajectory]:
+    """The trajectories of a file: ours, or ATIF (one document a line, or one document over many lines).
+
+    Raises `FormatError` with the line where it cannot be read, and for chat rows, which do not hold a trajectory.
+    """
+    source = Path(path)
+    data = source.read_bytes()
+    found = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = loaded(line)
+        except ValueError as error:
+            if number == 1:
+                return [_one(_whole(data, source), source, 1)]
+            raise FormatError(f"{source}, line {number}: not JSON ({error})") from error
+        found.append(_one(value, source, number))
+    return found
+
+
+def _whole(data: bytes, source: Path) -> Any:
+    try:
+        return loaded(data)
+    except ValueError as error:
+        raise FormatError(f"{source}: neither lines of JSON nor one JSON document ({error})") from error
+
+
+def _one(value: Any, source: Path, number: int) -> Trajectory:
+    try:
+        if isinstance(value, dict) and value.get("format") == FORMAT:
+            return from_object(value)
+        if isinstance(value, dict) and str(value.get("schema_version", "")).startswith("ATIF-"):
+            return from_atif(value)
+    except FormatError as error:
+        raise FormatError(f"{source}, line {number}: {error}") from error
+    what = "chat rows, which do not hold a whole trajectory" if isinstance(value, dict) and "messages" in value else "something else"
+    raise FormatError(f"{source}, line {number}: {what}; read_jsonl reads formats sessionbank and atif")

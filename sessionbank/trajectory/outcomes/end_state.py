@@ -1,0 +1,207 @@
+"""Strategy ``end_state``: how the conversation ends. It needs no summary, no commit and no test.
+
+What it looks at, with the points each gives (from 0.2, the worth of a session that just ends): the person's last words,
+what came after them, the agent's last words, the last tool calls, an interruption or a break-off. Points above
+0.25 are a success, below -0.35 a failure; the score is their sum moved to [0, 1].
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sessionbank.records import Message, Session, ToolCall
+from sessionbank.trajectory.model import Outcome
+from sessionbank.trajectory.outcomes import wording
+from sessionbank.trajectory.outcomes.prompts import mood
+from sessionbank.trajectory.outcomes.verdict import FAILURE_TO, SUCCESS_FROM, outcome, row, unknown
+
+NAME = "end_state"
+POINTS = {
+    "finished": 0.2,  # the last request has a reply in words
+    "reply_done": 0.35,
+    "reply_plain": 0.15,  # words that neither praise nor regret
+    "reply_analysed": 0.15,
+    "reply_open": -0.35,
+    "reply_failed": -0.6,
+    "thanks": 0.45,
+    "accepts": 0.3,
+    "half": -0.3,
+    "complains": -0.3,
+    "complains_unanswered": -0.75,
+    "gives_up": -1.2,
+    "complained_before": -0.1,  # the prompt before the last
+    "interrupted": -0.55,  # nothing but this after the last work
+    "rejected_last": -0.35,
+    "broken_off": -0.3,  # the last request has work, but no reply in words
+    "unanswered": -0.3,  # nothing came after the last request
+    "cut_at_commit": 0.25,  # the record ends at the agent's own commit, which is when it was stored
+    "api_error": -0.7,
+    "errors_last": -0.25,  # most of the last five calls failed
+    "rejections": -0.2,  # two or more in the last request
+}
+LAST_CALLS = 5
+_COMMITS = re.compile(r"\bgit\b[^|;&]*\b(?:commit|push|merge)\b")
+_API_ERROR = re.compile(
+    r"^(?:API Error|Claude (?:AI )?usage limit reached|You['’]ve (?:hit|reached) your|"
+    r"\W*(?:usage|rate|5-hour|weekly|session) limit reached|"
+    r"Credit balance is too low|Prompt is too long|Request timed out|Internal server error|Overloaded)",
+    re.IGNORECASE,
+)
+_TAIL = 1200  # characters of the last reply that are read; the result stands at its start or end
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One thing seen near the end, its points, and where it stands."""
+
+    name: str
+    points: float
+    what: str
+    seq: int | None = None
+
+
+def of_session(session: Session) -> Outcome:
+    """The outcome by how the conversation ends; unknown without a transcript."""
+    main = [m for m in session.messages if not m.is_subagent and m.inherited_from is None]
+    if not any(m.kind in ("prompt", "reply") for m in main):
+        return unknown(NAME, "no transcript, or nobody says anything in it")
+    signs = list(_signs(main, [c for c in session.tool_calls if not c.is_subagent]))
+    points = sum(s.points for s in signs)
+    ended = any(s.name == "gives_up" for s in signs)
+    rows = [
+        row(session.session_id, f"{s.name.replace('_', ' ')} ({s.points:+.2f}): {s.what}", seq=s.seq)
+        for s in signs
+    ]
+    heavy = sorted(signs, key=lambda s: -abs(s.points))[:3]
+    return outcome(
+        NAME,
+        _score(points),
+        confidence=0.85 if ended else min(0.4 + 0.35 * abs(points), 0.8),
+        reason="how it ends: " + ", ".join(s.name.replace("_", " ") for s in heavy),
+        evidence=rows,
+    )
+
+
+def _score(points: float) -> float:
+    """Points to a score, so that 0.25 is where success starts and -0.35 where failure ends."""
+    low, high = -0.35, 0.25
+    if points >= high:
+        return SUCCESS_FROM + (1 - SUCCESS_FROM) * min((points - high) / 0.75, 1)
+    if points <= low:
+        return FAILURE_TO * (1 - min((low - points) / 0.85, 1))
+    return FAILURE_TO + 0.01 + (SUCCESS_FROM - FAILURE_TO - 0.02) * (points - low) / (high - low)
+
+
+def _signs(main: list[Message], calls: list[ToolCall]) -> Iterator[Sign]:
+    prompts = [m for m in main if m.kind == "prompt" and (m.text or "").strip()]
+    last = prompts[-1] if prompts else None
+    start = last.seq if last else -1
+    after = [m for m in main if m.seq > start]
+    late = [c for c in calls if c.seq > start]
+    words = [m for m in after if m.kind == "reply" and (m.text or "").strip()]
+    acts = [m for m in after if m.kind in ("reply", "tool_result")]
+    said = mood(last.text) if last and len(prompts) > 1 else None
+    yield from _ending(last, words, acts, late, main, said)
+    if said and last:
+        name = "complains_unanswered" if said == "complains" and not acts else said
+        yield Sign(name, POINTS[name], last.text or "", last.seq)
+    if len(prompts) > 2 and mood(prompts[-2].text) == "complains" and said not in ("thanks", "accepts"):
+        yield Sign("complained_before", POINTS["complained_before"], prompts[-2].text or "", prompts[-2].seq)
+    if words and said != "gives_up":
+        yield from _last_words(words[-1], following=said, broken=any(c.seq > words[-1].seq for c in late))
+    yield from _last_calls(calls, late)
+
+
+def _ending(last: Message | None, words: list[Message], acts: list[Message], *rest: object) -> Iterator[Sign]:
+    late, main, said = rest
+    assert isinstance(late, list)
+    assert isinstance(main, list)
+    stop = _interruption(main)
+    final = acts[-1] if acts else None
+    if stop is not None:
+        yield Sign("interrupted", POINTS["interrupted"], stop.text or "the person interrupted", stop.seq)
+    elif final is None:
+        if last is not None and said not in ("thanks", "gives_up"):
+            yield Sign("unanswered", POINTS["unanswered"], last.text or "", last.seq)
+        elif said == "thanks":
+            yield Sign(
+                "finished", POINTS["finished"], "the person's thanks end it", last.seq if last else None
+            )
+    elif words and words[-1].seq >= max((c.seq for c in late), default=-1):
+        yield Sign("finished", POINTS["finished"], "the last request has a reply", words[-1].seq)
+    elif late and _COMMITS.search(late[-1].command or ""):
+        yield Sign("cut_at_commit", POINTS["cut_at_commit"], f"ends at: {late[-1].command}", late[-1].seq)
+    else:
+        yield Sign(
+            "broken_off", POINTS["broken_off"], "the last request has work but no closing reply", final.seq
+        )
+
+
+def _interruption(main: list[Message]) -> Message | None:
+    """An interruption after which neither the person nor the agent said anything."""
+    for message in reversed(main):
+        if message.kind == "interruption":
+            return message
+        if message.kind in ("prompt", "reply"):
+            return None
+    return None
+
+
+def _last_words(message: Message, *, following: str | None, broken: bool) -> Iterator[Sign]:
+    # words before the last calls of a broken-off session announce work, they do not report it
+    text = (message.text or "").strip()
+    if _API_ERROR.search(text):
+        yield Sign("api_error", POINTS["api_error"], text, message.seq)
+        return
+    if len(text) > 2 * _TAIL:
+        text = text[:_TAIL] + "\n" + text[-_TAIL:]
+    cues = wording.read(_prose(text))
+    kinds = ["done" if c.kind == "acted" else c.kind for c in cues]
+    bad = next((c for c in reversed(cues) if c.kind in ("failed", "given_up")), None)
+    hanging = next((c for c in reversed(cues) if c.kind in ("open", "unmade")), None)
+    good = next((c for c in cues if c.kind == "done"), None) or next(
+        (c for c in cues if c.kind == "acted"), None
+    )
+    if bad and not (good and kinds.count("done") > 2 * (kinds.count("failed") + kinds.count("given_up"))):
+        yield Sign("reply_failed", POINTS["reply_failed"] * (0.6 if good else 1), bad.clause, message.seq)
+    elif hanging and not (good and kinds.count("done") > 3 * (kinds.count("open") + kinds.count("unmade"))):
+        yield Sign("reply_open", POINTS["reply_open"], hanging.clause, message.seq)
+    elif good:
+        yield Sign("reply_done", POINTS["reply_done"], good.clause, message.seq)
+    elif "analysed" in kinds:
+        yield Sign("reply_analysed", POINTS["reply_analysed"], text, message.seq)
+    elif following != "complains" and not broken:
+        yield Sign("reply_plain", POINTS["reply_plain"], text, message.seq)
+
+
+def _last_calls(calls: list[ToolCall], late: list[ToolCall]) -> Iterator[Sign]:
+    if not calls:
+        return
+    end = calls[-1]
+    if end.status == "rejected":
+        yield Sign("rejected_last", POINTS["rejected_last"], f"{end.tool_name} was refused", end.seq)
+    refused = [c for c in late if c.status == "rejected"]
+    if len(refused) > 1:
+        yield Sign(
+            "rejections",
+            POINTS["rejections"],
+            f"{len(refused)} calls of the last request were refused",
+            refused[-1].seq,
+        )
+    tail = calls[-LAST_CALLS:]
+    bad = [c for c in tail if c.status in ("error", "interrupted")]
+    if len(bad) * 2 > len(tail) and len(tail) > 1:
+        yield Sign(
+            "errors_last",
+            POINTS["errors_last"],
+            f"{len(bad)} of the last {len(tail)} calls failed",
+            bad[-1].seq,
+        )
+
+
+def _prose(text: str) -> str:
+    """Without code blocks, tables and headings."""
+    text = re.sub(r"```.*?(?:```|$)", " ", text, flags=re.DOTALL)
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(("|", "#", ">")))
