@@ -56,6 +56,7 @@ class _Reader:
 
     def __init__(self, rows: SessionRows) -> None:
         self.rows = rows
+        self.plain: set[tuple[Any, ...]] = set()  # keys, in order, of lines of which a column holds everything
         self.nested: set[str] = set()  # ids of subagents' messages already taken from a progress line
         self.progress_extra: dict[str, str] = {}  # kind of progress -> what is kept of it
         self.tools: dict[str, str] = {}  # call id -> tool name
@@ -74,12 +75,16 @@ class _Reader:
             kind = value.get("type")
             if kind == "progress":
                 self.progress(entry)
-            elif kind in ("assistant", "user") and value.get("isSidechain") is True and self.is_nested(value):
-                continue  # a progress line told it already
-            elif kind == "assistant":
-                self.assistant(value, value, entry, *self.actor(value))
-            elif kind == "user":
-                self.user(value, value, entry, *self.actor(value))
+            elif kind == "assistant" or kind == "user":
+                agent = call = None
+                if value.get("isSidechain") is True:
+                    if self.is_nested(value):
+                        continue  # a progress line told it already
+                    agent, call = self.actor(value)
+                if kind == "user":
+                    self.user(value, value, entry, agent, call)
+                else:
+                    self.assistant(value, value, entry, agent, call)
             else:
                 self.other(entry)
         for seq, agent_id in self.pending:  # the spawn's result, which names the agent, came after its first lines
@@ -178,14 +183,12 @@ class _Reader:
         is_real = model != SYNTHETIC
         usage = message.get("usage")
         message_id = self.call_of(message, value, usage, agent) if is_real else None
-        extra = self.extra(value, outer, is_error=value.get("isApiErrorMessage"))
-        seq = self.add(
-            value, outer, entry, "assistant", "reply" if is_real else "system", None, agent, call,
-            model if is_real else None, message_id, extra=extra,
-        )  # fmt: skip
+        seq = len(self.rows.messages)
         text = self.blocks(blocks, seq, message_id)
-        if text is not None:
-            self.rows.messages[seq] = self.rows.messages[seq]._replace(text=text)
+        self.add(
+            value, outer, entry, "assistant", "reply" if is_real else "system", text, agent, call,
+            model if is_real else None, message_id, False, self.extra(value, outer),
+        )  # fmt: skip
         if agent is not None and call is None:
             self.pending.append((seq, agent))
         if type(usage) is dict and message_id is not None:
@@ -355,10 +358,15 @@ class _Reader:
         if queued and kind == "prompt":
             self.since_prompt.clear()
 
-    @staticmethod
-    def extra(value: dict[str, Any], outer: dict[str, Any], is_error: Any = None) -> str | None:
+    def extra(self, value: dict[str, Any], outer: dict[str, Any]) -> str | None:
         """What no column holds. A nested message's line was kept already."""
-        if value is not outer or value.keys() <= _COMMON:
+        if value is not outer:
+            return None
+        keys = tuple(value)
+        if keys in self.plain:  # most lines have one of a few sets of keys
+            return None
+        if value.keys() <= _COMMON:
+            self.plain.add(keys)
             return None
         return as_json({k: v for k, v in value.items() if k not in _COMMON})
 
