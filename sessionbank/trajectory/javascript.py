@@ -79,10 +79,10 @@ def number(value: float) -> str:
         return "null"
     if value == 0:
         return "0"
-    if value == int(value) and abs(value) < 1e21:
-        return str(int(value))
     sign, digits, exponent = _digits(value)
     point = len(digits) + exponent  # place of the decimal point among the digits
+    if len(digits) <= point <= 21:
+        return f"{sign}{digits}{'0' * (point - len(digits))}"
     if 0 < point <= 21:
         return f"{sign}{digits[:point]}.{digits[point:]}"
     if -6 < point <= 0:
