@@ -17,7 +17,9 @@ from sessionbank.trajectory.model import Step, Trajectory
 ARGUMENTS = ("string", "dict")
 
 
-def chat_rows(trajectory: Trajectory, *, arguments: str = "string", is_live: bool = False) -> Iterator[dict[str, Any]]:
+def chat_rows(
+    trajectory: Trajectory, *, arguments: str = "string", is_live: bool = False
+) -> Iterator[dict[str, Any]]:
     """A row for the main agent, then one for each subagent; agents that never spoke have none.
 
     `arguments` says whether a call's arguments are JSON text (OpenAI) or an object (templates of TRL).
@@ -34,7 +36,9 @@ def _row(trajectory: Trajectory, arguments: str, is_live: bool) -> dict[str, Any
     for part in conversation(trajectory, is_live=is_live):
         if part.turn is not None:
             if part.turn.role == "user":
-                messages.append({"role": "user", "content": with_pictures(part.turn.text, part.turn.images) or ""})
+                messages.append(
+                    {"role": "user", "content": with_pictures(part.turn.text, part.turn.images) or ""}
+                )
             continue
         reply = part.reply
         if reply is None:
@@ -51,7 +55,14 @@ def _row(trajectory: Trajectory, arguments: str, is_live: bool) -> dict[str, Any
             if shown is None and step.status == "no_result":
                 left_open.append(str(step.tool_call_id))
             else:
-                messages.append({"role": "tool", "tool_call_id": step.tool_call_id, "name": step.tool_name, "content": shown or ""})
+                messages.append(
+                    {
+                        "role": "tool",
+                        "tool_call_id": step.tool_call_id,
+                        "name": step.tool_name,
+                        "content": shown or "",
+                    }
+                )
     if all(m["role"] != "assistant" for m in messages):
         return None
     outcome = trajectory.outcome
@@ -75,5 +86,8 @@ def _call(step: Step, arguments: str) -> dict[str, Any]:
     return {
         "id": step.tool_call_id,
         "type": "function",
-        "function": {"name": step.tool_name, "arguments": orjson.dumps(given).decode() if arguments == "string" else given},
+        "function": {
+            "name": step.tool_name,
+            "arguments": orjson.dumps(given).decode() if arguments == "string" else given,
+        },
     }

@@ -70,7 +70,10 @@ def tool_definitions(trajectory: Trajectory) -> list[dict[str, Any]]:
         if step.tool_name is not None:
             given.setdefault(step.tool_name, []).append(arguments_of(step))
     return [
-        {"type": "function", "function": {"name": name, "description": "", "parameters": _object(given[name], 0)}}
+        {
+            "type": "function",
+            "function": {"name": name, "description": "", "parameters": _object(given[name], 0)},
+        }
         for name in sorted(given)
     ]
 
@@ -80,7 +83,10 @@ _DEEPEST = 3
 
 def _object(values: list[Mapping[str, Any]], depth: int) -> dict[str, Any]:
     keys = dict.fromkeys(k for v in values for k in v)
-    found: dict[str, Any] = {"type": "object", "properties": {k: _schema([v[k] for v in values if k in v], depth + 1) for k in keys}}
+    found: dict[str, Any] = {
+        "type": "object",
+        "properties": {k: _schema([v[k] for v in values if k in v], depth + 1) for k in keys},
+    }
     required = [k for k in keys if all(k in v for v in values)]
     return found | {"required": required} if required else found
 

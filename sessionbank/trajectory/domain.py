@@ -12,15 +12,18 @@ from dataclasses import dataclass, field
 
 LANGUAGES: dict[str, str] = {
     "py": "python", "pyi": "python", "pyx": "python", "ts": "typescript", "tsx": "typescript", "mts": "typescript",
-    "cts": "typescript", "js": "javascript", "jsx": "javascript", "mjs": "javascript", "cjs": "javascript", "vue": "vue",
-    "svelte": "svelte", "astro": "astro", "go": "go", "rs": "rust", "java": "java", "kt": "kotlin", "kts": "kotlin",
+    "cts": "typescript", "js": "javascript", "jsx": "javascript", "mjs": "javascript", "cjs": "javascript",
+    "vue": "vue",
+    "svelte": "svelte",
+    "astro": "astro", "go": "go", "rs": "rust", "java": "java", "kt": "kotlin", "kts": "kotlin",
     "scala": "scala", "sbt": "scala", "groovy": "groovy", "clj": "clojure", "cljs": "clojure", "c": "c", "h": "c",
     "cc": "c++", "cpp": "c++", "cxx": "c++", "hh": "c++", "hpp": "c++", "hxx": "c++", "cu": "cuda", "cs": "c#",
     "fs": "f#", "fsx": "f#", "vb": "visual-basic", "swift": "swift", "m": "objective-c", "mm": "objective-c",
     "rb": "ruby", "rake": "ruby", "gemspec": "ruby", "erb": "ruby", "php": "php", "blade": "php", "pl": "perl",
     "pm": "perl", "lua": "lua", "r": "r", "jl": "julia", "ex": "elixir", "exs": "elixir", "heex": "elixir",
     "erl": "erlang", "hrl": "erlang", "hs": "haskell", "ml": "ocaml", "mli": "ocaml", "elm": "elm", "dart": "dart",
-    "zig": "zig", "nim": "nim", "cr": "crystal", "d": "d", "v": "verilog", "sv": "verilog", "vhd": "vhdl", "sol": "solidity",
+    "zig": "zig", "nim": "nim", "cr": "crystal", "d": "d",
+    "v": "verilog", "sv": "verilog", "vhd": "vhdl", "sol": "solidity",
     "move": "move", "cairo": "cairo", "f90": "fortran", "f": "fortran", "asm": "assembly", "s": "assembly",
     "sh": "shell", "bash": "shell", "zsh": "shell", "fish": "shell", "ps1": "powershell", "psm1": "powershell",
     "bat": "batch", "html": "web", "htm": "web", "css": "web", "scss": "web", "sass": "web", "less": "web",
@@ -32,8 +35,14 @@ _DATA = frozenset({
     "dbml", "prisma", "npz", "npy", "h5", "rmd", "qmd",
 })  # fmt: skip
 _DOCS = frozenset({"md", "mdx", "rst", "adoc", "asciidoc", "txt", "tex", "org", "pod", "rdoc", "1", "man"})
-_INFRASTRUCTURE = frozenset({"tf", "tfvars", "hcl", "bicep", "nix", "jsonnet", "libsonnet", "rego", "cue", "pp", "service"})
-_CONFIGURATION = frozenset({"json", "jsonc", "json5", "yaml", "yml", "toml", "ini", "cfg", "conf", "lock", "sum", "mod", "xml", "env", "properties", "plist", "gradle", "csproj", "cabal"})  # fmt: skip
+_INFRASTRUCTURE = frozenset(
+    {"tf", "tfvars", "hcl", "bicep", "nix", "jsonnet", "libsonnet", "rego", "cue", "pp", "service"}
+)
+_CONFIGURATION = frozenset({
+    "json", "jsonc", "json5", "yaml", "yml", "toml", "ini", "cfg", "conf", "lock", "sum", "mod", "xml", "env",
+    "properties",
+    "plist", "gradle", "csproj", "cabal",
+})  # fmt: skip
 
 _TEST = re.compile(
     r"(^|/)(tests?|__tests__|spec|specs|testdata|e2e|cypress|__snapshots__|fixtures)/"
@@ -41,7 +50,11 @@ _TEST = re.compile(
     r"|\.(test|spec|e2e|cy|stories)\.[a-z]+$|\.snap$|[a-z0-9](Test|Tests|IT|Spec)\.(java|kt|scala|groovy|cs|fs|swift|php)$"
     r"|(^|/)test[-_.][^/]*\.(js|ts|sh|r|jl)$"
 )
-_DOCS_PLACE = re.compile(r"(^|/)(docs?|documentation|man)/|(^|/)(readme|changelog|contributing|license|authors|notice|code_of_conduct|security)(\.[a-z]+)?$", re.IGNORECASE)  # fmt: skip
+_DOCS_PLACE = re.compile(
+    r"(^|/)(docs?|documentation|man)/"
+    r"|(^|/)(readme|changelog|contributing|license|authors|notice|code_of_conduct|security)(\.[a-z]+)?$",
+    re.IGNORECASE,
+)
 _INFRASTRUCTURE_PLACE = re.compile(
     r"(^|/)(\.github|\.gitlab|\.circleci|\.buildkite|\.ci|ansible|terraform|helm|charts|k8s|kubernetes|deploy|deployment)/"
     r"|(^|/)(dockerfile[^/]*|[^/]*\.dockerfile|containerfile|docker-compose[^/]*|compose\.ya?ml|makefile|gnumakefile|justfile"
@@ -51,7 +64,11 @@ _INFRASTRUCTURE_PLACE = re.compile(
     re.IGNORECASE,
 )
 _DATA_PLACE = re.compile(r"(^|/)(migrations?|alembic|dbt|datasets?|notebooks)/", re.IGNORECASE)
-_NAMED = {"gemfile": "ruby", "rakefile": "ruby", "go.mod": "go", "go.sum": "go", "cargo.toml": "rust", "cargo.lock": "rust", "pyproject.toml": "python", "setup.py": "python", "requirements.txt": "python", "package.json": "javascript", "tsconfig.json": "typescript"}  # fmt: skip
+_NAMED = {
+    "gemfile": "ruby", "rakefile": "ruby", "go.mod": "go", "go.sum": "go", "cargo.toml": "rust", "cargo.lock": "rust",
+    "pyproject.toml": "python", "setup.py": "python", "requirements.txt": "python", "package.json": "javascript",
+    "tsconfig.json": "typescript",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import FormatError, QueryError
-from sessionbank.trajectory.atif import from_atif, to_atif
+from sessionbank.trajectory.atif import to_atif
+from sessionbank.trajectory.atif_reading import from_atif
 from sessionbank.trajectory.chat import ARGUMENTS, chat_rows
 from sessionbank.trajectory.jsonl import FORMAT, dumped, from_object, loaded, to_object
 from sessionbank.trajectory.model import Trajectory
@@ -47,7 +48,7 @@ class Written:
     redactor: Redactor | None = field(default=None, repr=False)
 
     def report(self) -> pd.DataFrame:
-        """What was replaced where: trajectory_id, field, kind, placeholder, count, first_step; empty with redact=False."""
+        """What was replaced where: trajectory_id, field, kind, placeholder, count, first_step; or an empty frame."""
         from sessionbank.trajectory.redact import Redactor
 
         return (self.redactor or Redactor()).report()
@@ -92,10 +93,10 @@ def write_jsonl(
                     counts["bytes"] += len(line) + 1
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(name, target)
+        Path(name).replace(target)
     except BaseException:
         with suppress(OSError):
-            os.unlink(name)
+            Path(name).unlink()
         raise
     return Written(target, format, **counts, skipped=tuple(skipped), redactor=redactor)
 
@@ -112,7 +113,9 @@ def _redactor(redact: bool | Redactor) -> Redactor | None:
         return redact
     if redact:
         return Redactor()
-    text = "redact=False: the file may hold keys, passwords, addresses and names of people; do not let it leave"
+    text = (
+        "redact=False: the file may hold keys, passwords, addresses and names of people; do not let it leave"
+    )
     warnings.warn(text, UnredactedWarning, stacklevel=3)
     return None
 
@@ -173,5 +176,9 @@ def _one(value: Any, source: Path, number: int) -> Trajectory:
             return from_atif(value)
     except FormatError as error:
         raise FormatError(f"{source}, line {number}: {error}") from error
-    what = "chat rows, which do not hold a whole trajectory" if isinstance(value, dict) and "messages" in value else "something else"
+    what = (
+        "chat rows, which do not hold a whole trajectory"
+        if isinstance(value, dict) and "messages" in value
+        else "something else"
+    )
     raise FormatError(f"{source}, line {number}: {what}; read_jsonl reads formats sessionbank and atif")

@@ -35,7 +35,9 @@ def trajectories(
         min_agent_share=min_agent_share,
     )  # fmt: skip
     if outcome is None and (success_only or labels is not None):
-        raise QueryError("to keep trajectories by their outcome, say how to judge it: outcome='evidence' or another strategy")
+        raise QueryError(
+            "to keep trajectories by their outcome, say how to judge it: outcome='evidence' or another strategy"
+        )
     sessions = selection.iter_sessions() if hasattr(selection, "iter_sessions") else selection
     made = (synthesize(s, outcome=outcome, repository=repository, commits=commits) for s in sessions)
     return _first((t for t in made if keep(t)), limit)
@@ -56,13 +58,24 @@ def select(
     given: Iterable[Trajectory], *, domain: str | None = None, labels: Iterable[str] | None = None,
     min_steps: int = 0, max_steps: int | None = None, min_agent_share: float | None = None,
 ) -> Iterator[Trajectory]:  # fmt: skip
-    """Those of the trajectories that pass every filter (see `trajectories`), for trajectories that were read or made."""
-    keep = _filter(domain=domain, labels=labels, min_steps=min_steps, max_steps=max_steps, min_agent_share=min_agent_share)
+    """Those that pass every filter (see `trajectories`), of trajectories that were read or made already."""
+    keep = _filter(
+        domain=domain,
+        labels=labels,
+        min_steps=min_steps,
+        max_steps=max_steps,
+        min_agent_share=min_agent_share,
+    )
     return (t for t in given if keep(t))
 
 
 def _filter(
-    *, domain: str | None, labels: Iterable[str] | None, min_steps: int, max_steps: int | None, min_agent_share: float | None
+    *,
+    domain: str | None,
+    labels: Iterable[str] | None,
+    min_steps: int,
+    max_steps: int | None,
+    min_agent_share: float | None,
 ) -> Callable[[Trajectory], bool]:
     wanted = None if labels is None else frozenset([labels] if isinstance(labels, str) else labels)
     unknown = sorted(wanted - set(LABELS)) if wanted else []
@@ -83,14 +96,19 @@ def _filter(
 
 
 def agent_share(trajectory: Trajectory) -> float | None:
-    """The share of committed lines that the agent wrote, 0 to 1, as Entire worked it out; None where it is not stated."""
+    """The agent's share of the committed lines, 0 to 1, as Entire worked it out; None where it is not stated."""
     stated = trajectory.metadata.get("attribution")
     percentage = stated.get("agent_percentage") if isinstance(stated, dict) else None
     return percentage / 100 if isinstance(percentage, (int, float)) else None
 
 
 def sample(
-    given: Iterable[Trajectory], count: int, *, seed: int, by: str = "agent_share", unknown_weight: float = 0.0
+    given: Iterable[Trajectory],
+    count: int,
+    *,
+    seed: int,
+    by: str = "agent_share",
+    unknown_weight: float = 0.0,
 ) -> list[Trajectory]:
     """`count` trajectories drawn without replacement, in their given order; the same seed and input draw the same.
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _BOUND = r"(?:^|[^A-Za-z0-9_]|\\[nrtbf]|\\u[0-9a-fA-F]{4})"  # what may stand before a word; see `places.begins_word`
 _LONGEST = 8  # a count beyond this makes the automaton large and tells little more
-_ASSERTION = re.compile(r"\(\?(?:=|!|<=|<!)(?:[^()\\\[\]]|\\.|\[(?:[^\]\\]|\\.)*\]|\((?:[^()\\\[\]]|\\.|\[(?:[^\]\\]|\\.)*\])*\))*\)")
+_ASSERTION = re.compile(
+    r"\(\?(?:=|!|<=|<!)(?:[^()\\\[\]]|\\.|\[(?:[^\]\\]|\\.)*\]|\((?:[^()\\\[\]]|\\.|\[(?:[^\]\\]|\\.)*\])*\))*\)"
+)
 GROUPS = frozenset({"exact", "folded", "kept", "homes", "addresses"})
 _TELLING = 5  # so many letters of a prefix are enough
 _TOKEN = "[-A-Za-z0-9_.~+/=:]"
@@ -89,13 +91,24 @@ def _gates() -> tuple[tuple[str, str, bool], ...]:
     words = f"(?:{_joined(re2_literal(r.anchor) for r in assigned)}){widened(secret_rules.ASSIGNED)}"
     other = [_of(r) for r in secret_rules.FOLDED if r not in assigned]
     kept = secret_rules.kept_rules()
-    plain = [p for p in (widened(k.pattern.pattern) for k in kept if not k.pattern.flags & re.IGNORECASE) if _accepts(p)]
-    loose = [p for p in (widened(k.pattern.pattern) for k in kept if k.pattern.flags & re.IGNORECASE) if _accepts(p)]
+    plain = [
+        p
+        for p in (widened(k.pattern.pattern) for k in kept if not k.pattern.flags & re.IGNORECASE)
+        if _accepts(p)
+    ]
+    loose = [
+        p
+        for p in (widened(k.pattern.pattern) for k in kept if k.pattern.flags & re.IGNORECASE)
+        if _accepts(p)
+    ]
     gates = [
         ("homes", _HOMES, False), ("addresses", _ADDRESSES, False), ("exact", "PRIVATE KEY|PuTTY-User-Key", False),
         ("exact", exact, False), ("exact", inner, False), ("folded", _joined([words, *other]), True),
     ]  # fmt: skip
-    return (*gates, *(("kept", _joined(f"(?:{p})" for p in ps), i) for ps, i in ((plain, False), (loose, True)) if ps))
+    return (
+        *gates,
+        *(("kept", _joined(f"(?:{p})" for p in ps), i) for ps, i in ((plain, False), (loose, True)) if ps),
+    )
 
 
 def _of(rule: Any) -> str:

@@ -1,7 +1,7 @@
 """Our own format: a trajectory as one JSON object, and back, without loss. Files are `export`'s business.
 
-A field that is missing or empty is not written, nor a flag that is False; reading gives them back. Each object names its format and version;
-a version that this program does not know is refused.
+A field that is missing or empty is not written, nor a flag that is False; reading gives them back. Each object names
+its format and version; a version that this program does not know is refused.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -38,10 +37,14 @@ def to_object(trajectory: Trajectory) -> dict[str, Any]:
 def from_object(value: Mapping[str, Any]) -> Trajectory:
     """The trajectory of an object. Raises `FormatError` where it is not of our format or of a later version."""
     if value.get("format") != FORMAT:
-        raise FormatError(f"not a trajectory of ours: its format is {str(value.get('format'))[:40]!r}, not {FORMAT!r}")
+        raise FormatError(
+            f"not a trajectory of ours: its format is {str(value.get('format'))[:40]!r}, not {FORMAT!r}"
+        )
     version = value.get("version")
     if not isinstance(version, int) or version > VERSION:
-        raise FormatError(f"version {str(version)[:40]!r} of {FORMAT} is not known here (known: up to {VERSION}); update sessionbank")
+        raise FormatError(
+            f"version {str(version)[:40]!r} of {FORMAT} is not known here (known: up to {VERSION}); update sessionbank"
+        )
     try:
         made: Trajectory = _made(Trajectory, value)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
@@ -49,18 +52,22 @@ def from_object(value: Mapping[str, Any]) -> Trajectory:
     return made
 
 
-@lru_cache(maxsize=16)
-def _reader(kind: type) -> tuple[tuple[tuple[str, bool], ...], Any]:
+def _reader(kind: type[Any]) -> tuple[tuple[tuple[str, bool], ...], Any]:
     """Of each field the written name and whether False goes without saying; and a function that reads all fields."""
     own = fields(kind)
-    return tuple((_WRITTEN.get(f.name, f.name), f.default is False) for f in own), attrgetter(*(f.name for f in own))
+    return tuple((_WRITTEN.get(f.name, f.name), f.default is False) for f in own), attrgetter(
+        *(f.name for f in own)
+    )
+
+
+_READERS = {kind: _reader(kind) for kind in (Step, Reply, Turn, Trajectory, Task, Outcome)}
 
 
 def plain(value: Any) -> Any:
     """A part of a trajectory as JSON values."""
     kind = type(value)
-    if kind in (Step, Reply, Turn, Trajectory, Task, Outcome):
-        names, read = _reader(kind)
+    if kind in _READERS:
+        names, read = _READERS[kind]
         found = {}
         for (name, is_flag), item in zip(names, read(value), strict=True):
             if item is None or (item is False and is_flag) or item == ():
@@ -85,7 +92,9 @@ def _made(kind: type, value: Mapping[str, Any]) -> Any:
             continue
         part = _PARTS.get((kind, f.name))
         if part is not None:
-            given[f.name] = tuple(_made(part, i) for i in item) if isinstance(item, list) else _made(part, item)
+            given[f.name] = (
+                tuple(_made(part, i) for i in item) if isinstance(item, list) else _made(part, item)
+            )
         elif f.name in _TIMES:
             given[f.name] = moment(item)
         else:

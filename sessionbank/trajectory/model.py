@@ -1,4 +1,4 @@
-"""What a trajectory is: a task, the replies of one agent as ReAct steps, and how it ended. Frozen, and no more than that.
+"""What a trajectory is: a task, the replies of one agent as ReAct steps, and how it ended. Frozen dataclasses, no more.
 
 How a session becomes one is told in `synthesis`, how its steps become a table in `steps`, how it ended in `outcome`,
 and how it is written and read in `export`. ``None`` is unknown, never zero.
@@ -177,4 +177,6 @@ class Trajectory:
 
     def __repr__(self) -> str:
         ended = self.outcome.label if self.outcome else "not judged"
-        return f"<Trajectory {self.id}: {len(self.own_steps)} steps, {len(self.subagents)} subagents, {ended}>"
+        return (
+            f"<Trajectory {self.id}: {len(self.own_steps)} steps, {len(self.subagents)} subagents, {ended}>"
+        )

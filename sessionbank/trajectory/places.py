@@ -26,7 +26,8 @@ NOBODY = frozenset({
     "your-username", "your_username", "yourname", "yourusername", "test", "tester", "testuser", "linuxbrew", "agent",
     "claude", "work", "workspace", "project", "projects", "repo", "src", "actions", "sandbox", "pi", "deploy", "build",
     "builder", "jenkins", "travis", "postgres", "docker", "someone", "somebody", "home", "usr", "opt", "tmp", "var",
-    "example", "foo", "bar", "baz", "xxx", "redacted", "library", "documents", "desktop", "all", "bin", "data", "service", "go",
+    "example", "foo", "bar", "baz", "xxx", "redacted", "library", "documents", "desktop", "all", "bin", "data",
+    "service", "go",
 })  # fmt: skip
 _NAME = r"[^\s/\\\"'`:;,<>|*?()\[\]{}$%&=#!@+~^.…-][^\s/\\\"'`:;,<>|*?()\[\]{}$%&=#!@+~^…]{0,62}"
 _HOME = {
@@ -40,14 +41,18 @@ _BEFORE_HOME = re.compile(r"(?:^|[^A-Za-z0-9_.-]|\\[nrt]|/export|/usr|/var|/mnt/
 _BEFORE_DASHED = re.compile(r"(?:^|[/\"'\s]|\\[nrt\\]|[A-Za-z]-)\Z")
 _SHELL_NAME = re.compile(r"(?:USER|USERNAME|LOGNAME)=(?P<v>[A-Za-z][A-Za-z0-9._-]{1,31})(?![A-Za-z0-9_(/])")
 _LOCAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}\Z")
-_DOMAIN = re.compile(r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}(?P<top>[A-Za-z]{2,24})(?![A-Za-z0-9_-]|\.[A-Za-z0-9])")
+_DOMAIN = re.compile(
+    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}(?P<top>[A-Za-z]{2,24})(?![A-Za-z0-9_-]|\.[A-Za-z0-9])"
+)
 _NO_ADDRESS = frozenset({
     "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "js", "mjs", "cjs", "ts", "tsx", "jsx", "css", "scss", "json",
     "html", "yaml", "yml", "toml", "xml", "txt", "map", "lock", "tgz", "gz", "zip", "xz", "service", "timer", "target",
     "socket", "jar", "log", "latest", "internal",
 })  # fmt: skip
 _ROBOTS = frozenset({"git", "noreply", "no-reply", "donotreply", "hg", "svn"})
-_IN_LINK = re.compile(r"://(?P<user>[^\s/@]*)\Z")  # what stands before the @ of a link is a login, not a mailbox
+_IN_LINK = re.compile(
+    r"://(?P<user>[^\s/@]*)\Z"
+)  # what stands before the @ of a link is a login, not a mailbox
 _AUTHOR = re.compile(
     r"(?:author|committer|commit|co-authored-by|signed-off-by|reviewed-by|tested-by|acked-by|reported-by|from|by)\"?:\s*\"?"
     r"(?P<v>[^<>\n\\\"@:;,=(){}\[\]]{2,60}?)\s*<\Z",
@@ -56,12 +61,13 @@ _AUTHOR = re.compile(
 
 
 def is_person(name: str) -> bool:
-    """Whether an account name may be somebody's."""
-    return len(name) >= 2 and name.lower() not in NOBODY and any(c.isalpha() for c in name)
+    """Whether a name may be somebody's."""
+    words = name.lower().split()
+    return len(name) >= 2 and any(w not in NOBODY for w in words) and any(c.isalpha() for c in name)
 
 
 def begins_word(text: str, at: int) -> bool:
-    """Whether a word may begin at `at`: text in JSON has line ends as two characters, of which the second is a letter."""
+    """Whether a word may begin at `at`. In JSON a line end is two characters, of which the second is a letter."""
     if at == 0:
         return True
     before = text[at - 1]

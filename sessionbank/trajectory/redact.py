@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import lru_cache
 from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from sessionbank.trajectory.places import Found, addresses, begins_word, is_pers
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMES = frozenset({"user", "person", "user-name", "name"})  # kinds whose values are words that stand in paths and text
+NAMES = frozenset({"user", "person", "name"})  # kinds whose values are words that stand in paths and text
 _SPREAD_FROM = 8  # a shorter value is replaced only where its context tells
 _SHORTEST_NAME = 3  # the same, for names
 _FEW = 20_000  # so few characters are not worth making gates for
@@ -68,12 +67,11 @@ class Redactor:
 
     def placeholder(self, kind: str, value: str) -> str:
         """The stand-in of a value, made when first asked."""
-        word = "user" if kind == "user-name" else kind
-        key = (word, value.lower() if word in NAMES or word == "email" else value)
+        key = (kind, value.lower() if kind in NAMES or kind == "email" else value)
         found = self._placeholders.get(key)
         if found is None:
-            number = self._counts[word] = self._counts.get(word, 0) + 1
-            found = f"redacted_{word}_{number}" if word in NAMES else f"[REDACTED:{word}:{number}]"
+            number = self._counts[kind] = self._counts.get(kind, 0) + 1
+            found = f"redacted_{kind}_{number}" if kind in NAMES else f"[REDACTED:{kind}:{number}]"
             self._placeholders[key] = found
         return found
 
@@ -101,7 +99,9 @@ class _Pass:
 
     def __init__(self, redactor: Redactor, texts: Iterable[str]) -> None:
         self._redactor = redactor
-        self._spread: dict[str, str] = {}  # value (names in small letters) -> kind, to be replaced wherever it stands
+        self._spread: dict[
+            str, str
+        ] = {}  # value (names in small letters) -> kind, to be replaced wherever it stands
         self._cleaned: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {}
         unique = [t for t in dict.fromkeys(texts) if len(t) >= _SHORTEST]
         if not unique:
@@ -125,7 +125,12 @@ class _Pass:
             if kind in NAMES:
                 if len(value) >= _SHORTEST_NAME:
                     self._spread[value.lower()] = kind
-            elif kind != "email" and len(value) >= _SPREAD_FROM and "\n" not in value and any(c.isdigit() for c in value):
+            elif (
+                kind != "email"
+                and len(value) >= _SPREAD_FROM
+                and "\n" not in value
+                and any(c.isdigit() for c in value)
+            ):
                 self._spread[value] = kind
 
     def changes(self, text: str) -> bool:
@@ -267,11 +272,13 @@ def _disjoint(spans: Iterable[Found]) -> list[Found]:
 _PLAIN = frozenset({"int", "float", "bool", "datetime"})  # fields of these hold no text
 
 
-@lru_cache(maxsize=16)
-def _reader(kind: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+def _reader(kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
     """Names of the fields that may hold text, and a function that reads them all."""
     names = tuple(f.name for f in fields(kind) if str(f.type).split(" |")[0] not in _PLAIN)
     return names, attrgetter(*names)
+
+
+_READERS = {kind: _reader(kind) for kind in _PARTS}
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -285,7 +292,7 @@ def _texts(value: Any) -> Iterator[str]:
         elif kind is tuple or kind is list:
             stack.extend(reversed(item))
         elif kind in _PARTS:
-            stack.extend(reversed(_reader(kind)[1](item)))
+            stack.extend(reversed(_READERS[kind][1](item)))
         elif isinstance(item, Mapping):
             stack.extend(item.keys())
             stack.extend(item.values())
@@ -309,7 +316,7 @@ def _replaced(value: Any, pass_: _Pass, where: _Where) -> Any:
 
 def _replaced_part(value: Any, pass_: _Pass, where: _Where) -> Any:
     kind = type(value)
-    names, read = _reader(kind)
+    names, read = _READERS[kind]
     outer = where.trajectory, where.step, where.field
     if kind is Trajectory:
         where.trajectory, where.step = value.id, -1

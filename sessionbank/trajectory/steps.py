@@ -54,7 +54,14 @@ def to_event_log(frame: pd.DataFrame) -> pd.DataFrame:
 
     taken: dict[str, str] = {}
     for name, ours in _XES.items():
-        found = next((c for c in ours if c in frame.columns and (name != "case:concept:name" or frame[c].notna().all())), None)
+        found = next(
+            (
+                c
+                for c in ours
+                if c in frame.columns and (name != "case:concept:name" or frame[c].notna().all())
+            ),
+            None,
+        )
         if found is None and name != "org:resource":
             raise QueryError(f"no column for {name!r}: an event log needs one of {', '.join(ours)}")
         if found is not None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from sessionbank.errors import NotFoundError, QueryError
@@ -36,7 +37,9 @@ def synthesize(
     checkpoint, `QueryError` for an unknown strategy. From DESIGN section 8.
     """
     if not isinstance(session, Session):
-        raise QueryError(f"synthesize takes a Session, not {type(session).__name__}; bank.get_by_session_id(id) gives one")
+        raise QueryError(
+            f"synthesize takes a Session, not {type(session).__name__}; bank.get_by_session_id(id) gives one"
+        )
     if checkpoint_id is not None and all(r.checkpoint_id != checkpoint_id for r in session.records):
         raise NotFoundError(f"session {session.session_id} is not in checkpoint {checkpoint_id!r}")
     first = checkpoint_id or (session.records[0].checkpoint_id if session.records else "unknown")
@@ -45,7 +48,8 @@ def synthesize(
     made = replace(made, subagents=_nested(session, made, checkpoint_id))
     if outcome is None:
         return made
-    from sessionbank.trajectory.outcome import session_outcome  # strategies are many, and not everyone asks for one
+    # strategies are many, and not everyone asks for one
+    from sessionbank.trajectory.outcome import session_outcome
 
     return made.with_outcome(session_outcome(_window(session, checkpoint_id), outcome, commits=commits))
 
@@ -61,7 +65,11 @@ def _window(session: Session, checkpoint_id: str | None) -> Session:
         tool_calls=tuple(c for c in whole.tool_calls if c.checkpoint_id == checkpoint_id),
         usage=tuple(u for u in whole.usage if u.checkpoint_id == checkpoint_id),
     )
-    return Session(session.session_id, tuple(r for r in session.records if r.checkpoint_id == checkpoint_id), lambda _: part)
+    return Session(
+        session.session_id,
+        tuple(r for r in session.records if r.checkpoint_id == checkpoint_id),
+        lambda _: part,
+    )
 
 
 # -- one agent's work ------------------------------------------------------------------------------------------
@@ -86,13 +94,16 @@ class _Work:
     """The rows of one agent."""
 
     def __init__(
-        self, messages: Sequence[Message], calls: Sequence[ToolCall], usage: Sequence[TokenUsage], images: Mapping[int, Any],
+        self, messages: Sequence[Message], calls: Sequence[ToolCall], usage: Sequence[TokenUsage],
+        images: Mapping[int, Any],
     ) -> None:  # fmt: skip
         self.messages = messages
         self.calls = calls
         self.images = images
         here = {m.seq for m in messages}  # an agent that was started twice has two groups of messages
-        self.usage = {u.message_id: u for u in usage if u.inherited_from is None and (u.seq is None or u.seq in here)}
+        self.usage = {
+            u.message_id: u for u in usage if u.inherited_from is None and (u.seq is None or u.seq in here)
+        }
 
 
 def _agent(session: Session, identity: str, work: _Work, checkpoint_id: str | None) -> Trajectory:
@@ -106,7 +117,11 @@ def _agent(session: Session, identity: str, work: _Work, checkpoint_id: str | No
         replies.append(reply)
         steps += _steps(draft, reply, len(steps), work.images)
     counted = [u for u in work.usage.values() if checkpoint_id is None or u.checkpoint_id == checkpoint_id]
-    times = [m.timestamp for m in work.messages if m.timestamp and m.inherited_from is None and _in(m, checkpoint_id)]
+    times = [
+        m.timestamp
+        for m in work.messages
+        if m.timestamp and m.inherited_from is None and _in(m, checkpoint_id)
+    ]
     wall, active = _seconds(times)
     costs = [u.cost_usd for u in counted if u.cost_usd is not None]
     return Trajectory(
@@ -133,7 +148,9 @@ def _in(row: Message, checkpoint_id: str | None) -> bool:
 def _steps(draft: Draft, reply: Reply, at: int, images: Mapping[int, Any]) -> Iterator[Step]:
     thought, tokens = reply.thought, reply.total_tokens
     for call in draft.calls:
-        shown = images.get(call.result_seq, {}).get(call.tool_call_id, ()) if call.result_seq is not None else ()
+        shown = (
+            images.get(call.result_seq, {}).get(call.tool_call_id, ()) if call.result_seq is not None else ()
+        )
         yield Step(
             step=at, tool_call_id=call.tool_call_id, thought=thought, action_name=call.tool_name,
             action_input=call.input, observation=call.result_text, status=call.status, started_at=call.called_at,
@@ -160,7 +177,9 @@ def _images(messages: Sequence[Message]) -> dict[int, dict[str, list[str]]]:
     for message in messages:
         for block in message.blocks:
             if block.type == "image" and block.tool_call_id:
-                found.setdefault(message.seq, {}).setdefault(block.tool_call_id, []).append(block.media_type or "image")
+                found.setdefault(message.seq, {}).setdefault(block.tool_call_id, []).append(
+                    block.media_type or "image"
+                )
     return found
 
 
@@ -169,7 +188,7 @@ def _seconds(times: Sequence[datetime]) -> tuple[float | None, float | None]:
     if not times:
         return None, None
     ordered = sorted(times)
-    gaps = [(b - a).total_seconds() for a, b in zip(ordered, ordered[1:], strict=False)]
+    gaps = [(b - a).total_seconds() for a, b in pairwise(ordered)]
     return (ordered[-1] - ordered[0]).total_seconds(), sum(min(g, ACTIVE_GAP_S) for g in gaps)
 
 
@@ -203,9 +222,13 @@ def _tree(identity: str, below: Mapping[str, list[Trajectory]]) -> tuple[Traject
     return tuple(replace(t, subagents=_tree(t.id, below)) for t in below.get(identity, ()))
 
 
-def _subagent(session: Session, agent: Subagent, identity: str, rest: tuple[Mapping[int, Any], str | None]) -> Trajectory:
+def _subagent(
+    session: Session, agent: Subagent, identity: str, rest: tuple[Mapping[int, Any], str | None]
+) -> Trajectory:
     images, checkpoint_id = rest
-    made = _agent(session, identity, _Work(agent.messages, agent.tool_calls, agent.usage, images), checkpoint_id)
+    made = _agent(
+        session, identity, _Work(agent.messages, agent.tool_calls, agent.usage, images), checkpoint_id
+    )
     asked = next((c for c in session.tool_calls if c.tool_call_id == agent.parent_tool_call_id), None)
     return replace(
         made, task=Task(_asked(asked) or _told(made)), agent_id=agent.agent_id, agent_type=agent.agent_type,
@@ -228,7 +251,9 @@ def _asked(call: ToolCall | None) -> str | None:
 def _told(made: Trajectory, *, kinds: frozenset[str] | None = None) -> str | None:
     """The first thing that was said to the agent, of those kinds."""
     turns = (t for r in made.replies for t in r.before)
-    return next((t.text for t in (*turns, *made.after) if t.text and (kinds is None or t.kind in kinds)), None)
+    return next(
+        (t.text for t in (*turns, *made.after) if t.text and (kinds is None or t.kind in kinds)), None
+    )
 
 
 def _task(
@@ -236,7 +261,9 @@ def _task(
 ) -> Task:
     records = [r for r in session.records if checkpoint_id is None or r.checkpoint_id == checkpoint_id]
     summary = next((r.summary for r in reversed(records) if r.summary is not None), None)
-    description = summary.intent if summary and summary.intent else _told(made, kinds=frozenset({"prompt", "teammate"}))
+    description = (
+        summary.intent if summary and summary.intent else _told(made, kinds=frozenset({"prompt", "teammate"}))
+    )
     touched = sorted({f for r in records for f in r.files_touched or ()}) or _edited(made)
     context: dict[str, Any] = {
         "branch": next((r.branch for r in records if r.branch), None),

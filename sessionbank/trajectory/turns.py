@@ -60,7 +60,11 @@ def _turns(message: Message) -> list[Turn]:
     if message.kind == "tool_result":  # beside results, a line may hold what the user typed when refusing
         texts = [b.text for b in message.blocks if b.type == "text" and b.text]
         images: tuple[str, ...] = ()  # a result's pictures are its step's
-    elif message.kind in TOLD or message.kind == "other" or (message.role == "assistant" and message.kind == "system"):
+    elif (
+        message.kind in TOLD
+        or message.kind == "other"
+        or (message.role == "assistant" and message.kind == "system")
+    ):
         texts = [message.text] if message.text else []
         images = tuple(b.media_type or "image" for b in message.blocks if b.type == "image")
     else:

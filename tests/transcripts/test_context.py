@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -14,34 +15,65 @@ from tests.makers.claude import Claude
 
 def bank_of(tmp_path, transcript: bytes, session_id: str = "s-1") -> sb.SessionBank:
     repo = CheckpointRepo(tmp_path / "r")
-    repo.add_checkpoint("00000000000a", sessions=[session(session_id, transcript, created_at="2026-02-01T11:00:00Z")])
+    repo.add_checkpoint(
+        "00000000000a", sessions=[session(session_id, transcript, created_at="2026-02-01T11:00:00Z")]
+    )
     return sb.open_bank(tmp_path / "r", cache=False)
 
 
 def pi(*entries: dict, parent: bool = True) -> bytes:
     """A Pi session: the header, then entries e1, e2, … each the child of the one before unless it says otherwise."""
-    lines = [{"type": "session", "version": 3, "id": "s-1", "timestamp": "2026-02-01T10:00:00.000Z", "cwd": "/w"}]
+    lines = [
+        {"type": "session", "version": 3, "id": "s-1", "timestamp": "2026-02-01T10:00:00.000Z", "cwd": "/w"}
+    ]
     last = None
     for number, entry in enumerate(entries, 1):
-        base = {"type": "message", "id": f"e{number}", "parentId": last, "timestamp": f"2026-02-01T10:00:{number:02d}.000Z"}
+        base = {
+            "type": "message",
+            "id": f"e{number}",
+            "parentId": last,
+            "timestamp": f"2026-02-01T10:00:{number:02d}.000Z",
+        }
         lines.append({**base, **entry})
         last = lines[-1]["id"]
     return b"\n".join(json.dumps(v).encode() for v in lines)
 
 
 def user(text: str, **keys) -> dict:
-    return {"message": {"role": "user", "content": [{"type": "text", "text": text}], "timestamp": 1770000000000}, **keys}
+    return {
+        "message": {"role": "user", "content": [{"type": "text", "text": text}], "timestamp": 1770000000000},
+        **keys,
+    }
 
 
 def assistant(text: str, stop: str = "stop", calls: tuple[str, ...] = (), **keys) -> dict:
-    content = [{"type": "text", "text": text}, *({"type": "toolCall", "id": c, "name": "bash", "arguments": {}} for c in calls)]
-    message = {"role": "assistant", "content": content, "stopReason": stop, "model": "m", "usage": {"input": 1, "output": 1}, "timestamp": 1770000000000}
+    content = [
+        {"type": "text", "text": text},
+        *({"type": "toolCall", "id": c, "name": "bash", "arguments": {}} for c in calls),
+    ]
+    message = {
+        "role": "assistant",
+        "content": content,
+        "stopReason": stop,
+        "model": "m",
+        "usage": {"input": 1, "output": 1},
+        "timestamp": 1770000000000,
+    }
     return {"message": message, **keys}
 
 
 def result(call: str, text: str) -> dict:
     content = [{"type": "text", "text": text}]
-    return {"message": {"role": "toolResult", "toolCallId": call, "toolName": "bash", "content": content, "isError": False, "timestamp": 1770000000000}}
+    return {
+        "message": {
+            "role": "toolResult",
+            "toolCallId": call,
+            "toolName": "bash",
+            "content": content,
+            "isError": False,
+            "timestamp": 1770000000000,
+        }
+    }
 
 
 def texts(messages) -> list[str | None]:
@@ -64,7 +96,13 @@ def test_claude_starts_anew_at_a_compaction(tmp_path):
 
 
 def test_pi_leaves_out_interrupted_drafts_but_keeps_their_results(tmp_path):
-    entries = (user("go"), assistant("draft", "aborted", ("c1",)), result("c1", "real"), user("again"), assistant("done"))
+    entries = (
+        user("go"),
+        assistant("draft", "aborted", ("c1",)),
+        result("c1", "real"),
+        user("again"),
+        assistant("done"),
+    )
     with bank_of(tmp_path, pi(*entries)) as bank:
         assert texts(bank.get_by_session_id("s-1").context_at()) == ["go", "real", "again", "done"]
         reasons = bank.messages().set_index("text")["context_reason"]
@@ -108,6 +146,28 @@ def test_pi_views_out_of_bounds_are_refused_with_the_reason(tmp_path, entries, r
 
 
 def test_other_agents_do_not_tell(tmp_path):
-    gemini = {"sessionId": "s-1", "projectHash": "h", "messages": [{"id": "1", "type": "user", "content": "hi", "timestamp": "2026-02-01T10:00:00Z"}]}
-    with bank_of(tmp_path, json.dumps(gemini).encode()) as bank, pytest.raises(QueryError, match="gemini-cli does not record"):
+    gemini = {
+        "sessionId": "s-1",
+        "projectHash": "h",
+        "messages": [{"id": "1", "type": "user", "content": "hi", "timestamp": "2026-02-01T10:00:00Z"}],
+    }
+    with (
+        bank_of(tmp_path, json.dumps(gemini).encode()) as bank,
+        pytest.raises(QueryError, match="gemini-cli does not record"),
+    ):
         bank.get_by_session_id("s-1").context_at()
+
+
+def test_pi_views_equal_pis_own(tmp_path):
+    """60 generated sessions: what Pi's own code would send, as `scripts/pi_views.py` asked it and kept the answers."""
+    kept = json.loads((Path(__file__).parents[1] / "data" / "pi" / "views.json").read_text())
+    repo = CheckpointRepo(tmp_path / "r")
+    for number, lines in enumerate(kept["sessions"]):
+        stored = b"\n".join(json.dumps(line).encode() for line in lines)
+        repo.add_checkpoint(
+            f"{number:012x}", sessions=[session(lines[0]["id"], stored, created_at="2026-02-01T11:00:00Z")]
+        )
+    with sb.open_bank(tmp_path / "r", cache=False) as bank:
+        assert set(bank.sessions()["agent"]) == {"pi"}
+        for lines, expected in zip(kept["sessions"], kept["views"], strict=True):
+            assert texts(bank.get_by_session_id(lines[0]["id"]).context_at()) == expected

@@ -109,8 +109,19 @@ _NOT_A_CHECK = {"npm": {"install", "i", "ci", "add"}, "pnpm": {"install", "i", "
                 "composer": {"install", "require", "update"}, "make": {"install"}, "gmake": {"install"}, "just": {"install"}, "mise": {"install"}}  # fmt: skip
 
 
+_FLAGGED = ("prettier", "dprint", "black", "isort", "yapf", "autopep8", "nixfmt", "taplo", "csharpier", "gofmt", "goimports", "gofumpt",
+            "shfmt", "rustfmt", "cmake", "docker", "podman", "buildah", "clang-format", "php-cs-fixer", "node", "php", "ruby", "sh", "bash", "zsh")  # fmt: skip
+_MAY_CHECK = re.compile(
+    r"(?<![\w-])(?:"
+    + "|".join(re.escape(n) for n in sorted({*_ALWAYS, *_SUB, *_TARGETS, *_FLAGGED}))
+    + r")(?![\w-])|test|check|lint|\.sh\b"
+)
+
+
 def checks_of(line: str) -> list[Check]:
     """The checks that a shell line runs, in order."""
+    if not _MAY_CHECK.search(line):  # most commands name no such program, and need not be taken apart
+        return []
     return [c for command in commands(line) if (c := _check(command)) is not None]
 
 

@@ -25,7 +25,7 @@ POINTS = {
     "reply_analysed": 0.15,
     "reply_open": -0.35,
     "reply_failed": -0.6,
-    "thanks": 0.45,
+    "thanks": 0.35,
     "accepts": 0.3,
     "half": -0.3,
     "complains": -0.3,
@@ -75,7 +75,7 @@ def of_session(session: Session) -> Outcome:
         for s in signs
     ]
     heavy = sorted(signs, key=lambda s: -abs(s.points))[:3]
-    return outcome(
+    return outcome(  # only giving up is surer than 0.8: `evidence` tells it by that
         NAME,
         _score(points),
         confidence=0.85 if ended else min(0.4 + 0.35 * abs(points), 0.8),
@@ -109,8 +109,12 @@ def _signs(main: list[Message], calls: list[ToolCall]) -> Iterator[Sign]:
         yield Sign(name, POINTS[name], last.text or "", last.seq)
     if len(prompts) > 2 and mood(prompts[-2].text) == "complains" and said not in ("thanks", "accepts"):
         yield Sign("complained_before", POINTS["complained_before"], prompts[-2].text or "", prompts[-2].seq)
+    if not acts:  # the last word is the person's: what the agent had reported before it still stands
+        words = [m for m in main if m.seq < start and m.kind == "reply" and (m.text or "").strip()]
     if words and said != "gives_up":
-        yield from _last_words(words[-1], following=said, broken=any(c.seq > words[-1].seq for c in late))
+        yield from _last_words(
+            words[-1], following=said, broken=bool(acts) and any(c.seq > words[-1].seq for c in late)
+        )
     yield from _last_calls(calls, late)
 
 
@@ -161,11 +165,10 @@ def _last_words(message: Message, *, following: str | None, broken: bool) -> Ite
     kinds = ["done" if c.kind == "acted" else c.kind for c in cues]
     bad = next((c for c in reversed(cues) if c.kind in ("failed", "given_up")), None)
     hanging = next((c for c in reversed(cues) if c.kind in ("open", "unmade")), None)
-    good = next((c for c in cues if c.kind == "done"), None) or next(
-        (c for c in cues if c.kind == "acted"), None
-    )
+    result = next((c for c in cues if c.kind == "done"), None)
+    good = result or next((c for c in cues if c.kind == "acted"), None)
     if bad and not (good and kinds.count("done") > 2 * (kinds.count("failed") + kinds.count("given_up"))):
-        yield Sign("reply_failed", POINTS["reply_failed"] * (0.6 if good else 1), bad.clause, message.seq)
+        yield Sign("reply_failed", POINTS["reply_failed"] * (0.6 if result else 1), bad.clause, message.seq)
     elif hanging and not (good and kinds.count("done") > 3 * (kinds.count("open") + kinds.count("unmade"))):
         yield Sign("reply_open", POINTS["reply_open"], hanging.clause, message.seq)
     elif good:

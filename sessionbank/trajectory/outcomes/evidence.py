@@ -1,6 +1,7 @@
 """Strategy ``evidence``: what the other strategies say, put together. All weights and limits stand here.
 
-The score is the mean of their scores, each weighed by `WEIGHTS` times its own confidence; unknown ones do not count.
+The score is the mean of their scores, each weighed by `WEIGHTS` times its own confidence; unknown ones do not
+count, and `heuristic` counts only alone.
 Then `LIMITS` hold: some signs are not outvoted, since everything else looks alike in a good and a bad session (a
 reverted commit passed its tests, too; a person who gives up had an agent that was content).
 """
@@ -19,7 +20,7 @@ WEIGHTS: Mapping[str, float] = {
     "end_state": 2.0,
     "checks": 1.5,
     "commit": 1.0,
-    "heuristic": 0.2,
+    "heuristic": 0.5,  # only where no other strategy can tell: counts do not outvote what was read
 }
 
 
@@ -39,7 +40,7 @@ def _ends_open(said: Mapping[str, Outcome]) -> bool:
 LIMITS: tuple[tuple[str, Callable[[Mapping[str, Outcome]], bool], float, float], ...] = (
     ("the summary says that it was done", _says("summary", "success", 0.65), 0.4, 1.0),
     ("the work was reverted", _says("commit", "failure", 0.8), 0.0, 0.2),
-    ("the person gave it up", _says("end_state", "failure", 0.8), 0.0, 0.25),
+    ("the person gave it up", _says("end_state", "failure", 0.82), 0.0, 0.25),
     ("the summary says that it failed", _says("summary", "failure", 0.8), 0.0, 0.3),
     ("the summary says that part is open", _says("summary", "partial", 0.5), 0.0, 0.6),
     ("it ends with something open", _ends_open, 0.0, 0.64),
@@ -50,6 +51,8 @@ LIMITS: tuple[tuple[str, Callable[[Mapping[str, Outcome]], bool], float, float],
 def combined(session_id: str, said: Mapping[str, Outcome]) -> Outcome:
     """One outcome from those of the other strategies (name -> outcome); baselines are not looked at."""
     known = {name: o for name, o in said.items() if name in WEIGHTS and o.score is not None}
+    if len(known) > 1:
+        known.pop("heuristic", None)
     if not known:
         return unknown(NAME, "no strategy could tell")
     weights = {name: WEIGHTS[name] * o.confidence for name, o in known.items()}

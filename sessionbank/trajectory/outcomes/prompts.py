@@ -17,6 +17,7 @@ def _r(*patterns: str) -> re.Pattern[str]:
 
 
 _GIVES_UP = _r(
+    r"\btoo bad\b|\bnot possible(?: then)?\b|\b(?:let['’]s|lets|we) (?:just )?stop\b|\b(?:close|abort|cancel) (?:it|this|that)\b|--abort\b",
     r"\bforget (?:it|about (?:it|this|that)|this|that)\b",
     r"\bnever ?mind\b",
     r"\b(?:drop|leave|scrap|bin|ditch|kill|shelve|park|abandon|discard) (?:it|this|that|the (?:idea|whole thing|branch|feature|attempt)|all of (?:it|this))\b(?! (?:open|as|in|out|there|alone for|at|to|where|running|like|for))",
@@ -28,10 +29,11 @@ _GIVES_UP = _r(
     r"\b(?:i['’]ll|i will|we['’]ll|let['’]s) (?:think about|find|try|look for|use|ask for|get) (?:another|a different|some other|someone|somebody) ?(?:way|approach|tool|solution|else)?\b",
     r"\b(?:this|it) (?:is(?:n['’]t| not)|was(?:n['’]t| not)) (?:going anywhere|working out|worth it|helping|leading anywhere)\b",
     r"\b(?:clos(?:e|ing)|end(?:ing)?) (?:this|the) (?:session|chat)\b|\bi['’]m (?:done|out) (?:here|with this|with you)\b|\bwe(?:['’]re| are) done here\b",
-    r"\b(?:revert|undo) (?:everything|all|all of it|it all|the whole thing)\b",
+    r"\b(?:revert|undo|roll back|back out) (?:(?:your|the|this|that|these|those|all|my) )?(?:last )?(?:commits?|changes?|work|edits?|everything|all|pr|whole thing)\b",
 )
 _COMPLAINS = _r(
     r"\b(?:is|are) still (?!running|open|going|in|on|there|here|ok|fine|good|valid|possible|to)\w+",
+    r"^(?:still )?nothing\b(?! (?:else|more|to))|\bno \w+ anywhere\b|\b(?:don['’]t|do not|can['’]t|cannot) see (?:it|any|the|that)\b|\bsame (?:thing|error|problem|issue|result)\b",
     r"\bstill (?:\w+ )?(?:broken|fail(?:s|ing)|crash(?:es|ing)|hangs?|wrong|not|doesn['’]t|does not|red|the same|shows?|see(?:ing)?|get(?:ting)?|happens)\b",
     r"^(?:no|nope|wrong|nonsense)\b(?![,.]? (?:this is fine|that['’]s (?:fine|ok|good)|it['’]s (?:fine|ok|good)|problem|worries|need|changes? needed|rush))",
     r"\b(?:that|this|it)(?:['’]s| is| was|s) (?:\w+ )?(?:wrong|incorrect|not right|not what|not working|not it|broken|worse|a mess|bad)\b",
@@ -53,6 +55,8 @@ _HALF = _r(
 )
 _THANKS = _r(
     r"\b(?:thanks?|thank you|thx|ty|cheers|merci|danke)\b",
+    r"[🎉👍🙏❤🥳🚀💯🙌👏]|\bsaved my (?:day|life)\b|\b(?:life ?saver|you rock|hero)\b",
+    r"\b(?:makes sense|got it|understood|i see|that was it|that helps|good to know|much better|use that|agreed)\b",
     r"\b(?:perfect|great|excellent|awesome|amazing|brilliant|wonderful|lovely|love it|nice|good job|well done|exactly|beautiful|fantastic|super)\b(?! (?:but|however))",
     r"\b(?:works|looks good|lgtm|looks great|that did it|that['’]s it|all good|ship it|deployed|merged|approved|solved|fine by me|this is fine|that['’]s fine)\b",
     r"\bwe(?:['’]re| are) done\b(?! here)|\bthat['’]s all\b",

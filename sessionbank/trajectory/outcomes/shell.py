@@ -16,6 +16,7 @@ from dataclasses import dataclass
 LONGEST = 30_000  # characters that are read; behind a longer script a check goes unseen
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1")
 MOST_HEREDOCS = 50
+_SPECIAL = re.compile(r"[\\'\"`$()#&|;\n]")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
 _LEAD = {"do", "then", "else", "{", "(", "!", "time", "if", "while", "until", "elif"}
 _PLAIN = {
@@ -102,7 +103,8 @@ def _without_heredocs(text: str) -> str:
 def _parts(text: str) -> Iterator[tuple[str, str]]:
     """The text cut at operators outside quotes and substitutions."""
     at, start, quote, depth = 0, 0, "", 0
-    while at < len(text):
+    while (special := _SPECIAL.search(text, at)) is not None:
+        at = special.start()
         c = text[at]
         if c == "\\" and quote != "'":
             at += 2

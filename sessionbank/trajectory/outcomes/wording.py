@@ -66,7 +66,7 @@ _EARLIER = _r(
 )
 # From one of these on, a clause describes a thing and does not say how the work went.
 _SUBORDINATE = _r(
-    r"\b(?:where|which|whose|when|whenever|because|since|causing|caused|if|unless|why|how|whether|so that|in case|"
+    r"\b(?:where|(?<!, )which|whose|when|whenever|because|since|causing|caused|if|unless|why|how|whether|so that|in case|"
     r"due to|"
     r"(?:bug|issue|error|test|tests|case|cases|problem|code|logic|path|check|guard|fallback|ensures?|ensured|meant|"
     r"found|identified|discovered|noted|noticed|showed|confirmed|documented|explained|reported|requests?|jobs?|files?|"
@@ -117,7 +117,7 @@ _FAILED = _r(
     r"\bwithout (?:success|a result|any result|a fix|a solution|an answer)\b|\bto no avail\b|\bin vain\b|\bunsuccessful(?:ly)?\b",
     r"\bno (?:fix|solution|cause|explanation|progress|code|changes?|approach|way|attempt|option|variant|root cause)\b[^.,;]{0,40}"
     r"\b(?:was|were|could|worked|found|made|written|helped|enough|available|exists?)\b",
-    r"\bneither\b[^.]{0,60}\b(?:worked|works|helped|was|were|is)\b|\bnone of\b[^.]{0,40}\b(?:work(?:s|ed)?|help(?:s|ed)?|fast enough|pass(?:es|ed)?)\b",
+    r"\bneither\b[^.]{0,60}\b(?:worked|works|helped|was|were|is|has|have|had|can|could|does|did)\b|\bnone of\b[^.]{0,40}\b(?:work(?:s|ed)?|help(?:s|ed)?|fast enough|pass(?:es|ed)?)\b",
     r"\bnothing (?:was|is|has been|got|could be) (?:written|done|changed|achieved|found|fixed|solved)\b",
     r"\b(?:is|are|was|were|remains?|still|stays?) (?:\w+ )?(?:broken|stuck|impossible|blocked|unusable|red)\b|\bblocked (?:by|on)\b",
     r"\b(?:is|are|was|were) (?:\w+ )?(?:unavailable|not available)\b|\b(?:see|saw|found|find|know|there (?:is|was)) no (?:\w+ )?(?:way|option|solution|approach|fix)\b",
@@ -130,6 +130,8 @@ _FAILED = _r(
     r"\bconnection (?:is |was )?refused\b|\b(?:made|makes|leaves|left) (?:\w+ ){0,3}(?:tests? )?(?:fail|broken|worse|unusable)\b",
     r"\bas (?:wrong|slow|bad|broken|flaky|unstable|red) as (?:before|ever)\b|\bno (?:better|change|effect|difference|improvement)\b(?! (?:in|to|of) behaviou?r)",
     r"\b(?:does not|doesn['’]t|do not|don['’]t) (?:start|boot|respond|connect|exist|appear)\b|\b(?:every|each|any|no) (?:attempt|workaround|approach|variant|try) (?:broke|fails?|failed|ended|worked)\b",
+    r"\b(?:going|went|running|ran) in circles\b|\bwithout luck\b|\bno luck\b|\bno trace\b|\bkeeps? (?:rejecting|refusing|failing|crashing|breaking)\b",
+    r"\b(?:do not|don['’]t|did not|didn['’]t) (?:see|know|find) (?:a|any) (?:way|fix|solution|cause)\b|\b(?:brought|gained|changed|helped) (?:almost |next to |close to )?nothing\b",
     r"\bpersists?\b|\bstill (?:there|the same)\b",
     r"\bended (?:before|without|in the middle)\b|\bbr(?:oke|eaks|oken) off\b",
 )
@@ -175,6 +177,8 @@ _OPEN = _r(
     r"\b(?:not|below|short of|under|missed|misses|missing) the (?:\w+ ){0,3}?(?:asked|wanted|requested|hoped|target|goal|demanded|required|\d+[^.]{0,30}(?:asked|wanted|requested|hoped|target))\b",
     r"\bonly (?:the (?:first|front|back|simple|easy)|half|part|one of|two of|three of|\w+ of (?:the )?\w+)\b",
     r"^(?:still |items? )?(?:open|remaining|to ?do|left to do|unfinished|missing|pending|not done)(?: items?| work| points?| tasks?)?:$",
+    r"\bleft (?:it|them|that|this) (?:in|as|out|open|alone|for|to)\b|\bstill (?:above|below|under|over|short of|more than|less than|far from)\b",
+    r"\b(?:will|would) (?:still )?need (?:a change|changes|work|another|more|a follow|someone|to be)\b",
     r"\bparts? (?:that|which) works?\b|\b(?:has|have|had) to wait\b|\b(?:is|are|was|were) left out\b",
     r"\b(?:is|are) (?:still )?(?:awaiting|waiting (?:for|on))\b|\bmust (?:still )?be \w+ed before\b|\btracked (?:as|in) (?:a |an )?(?:follow|separate)",
     r"\b(?:is|are) still (?:on|in|at|using)\b",
