@@ -125,7 +125,7 @@ def main() -> int:
         is_slow = is_slow or max(part, other if length < SHORT else 0) < LEAST
         print(
             f"{name:15} {rate:6.1f} MB/s: {part:.2f} of the Claude reader;"
-            f" {messages:7.0f} messages/s: {other:.2f} of it; {length:.0f} bytes a message, {len(stored[name])} transcripts"
+            f" {messages:7.0f} messages/s: {other:.2f} of it; {length:.0f} bytes a message, {len(stored[name])} files"
         )
     return int(is_slow)
 

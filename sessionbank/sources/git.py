@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ _LOG = (
     "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%at%x00%s%x00%B%x00", "-F",
     "--grep=Entire-Checkpoint:", "--ignore-missing",
 )  # fmt: skip
+_FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX")
 _ENV = {
     "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # git before 2.45 knows only the second
     "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C",
@@ -45,6 +46,16 @@ class Commit:
     subject: str
     checkpoint_ids: tuple[str, ...]
     on_default_branch: bool | None
+
+
+@contextmanager
+def only_the_path_counts() -> Iterator[None]:
+    """Without the variables by which git hooks name their own repository: a path that was named is the one to use."""
+    away = {k: os.environ.pop(k) for k in _FOREIGN if k in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(away)
 
 
 def commit_order(commit: Commit) -> tuple[bool, float, str]:
@@ -300,9 +311,10 @@ class GitReader:
         import git
 
         try:
-            return str(
-                self._git.rev_parse("--verify", "--quiet", "--end-of-options", name.lower() + "^{commit}")
-            )
+            with only_the_path_counts():
+                return str(
+                    self._git.rev_parse("--verify", "--quiet", "--end-of-options", name.lower() + "^{commit}")
+                )
         except git.GitCommandError:
             return None
 
@@ -335,7 +347,8 @@ class GitReader:
         import git
 
         try:
-            return self._git.execute(["git", *command], as_process=True, istream=istream)  # type: ignore[call-overload]
+            with only_the_path_counts():
+                return self._git.execute(["git", *command], as_process=True, istream=istream)  # type: ignore[call-overload]
         except git.GitCommandNotFound:
             raise RepositoryError("git is not installed, or not on PATH; install git 2.30 or newer") from None
 

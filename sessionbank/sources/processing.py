@@ -56,6 +56,10 @@ class ProcessingLog:
 
         Raises `QueryError` where `metadata` cannot be written as JSON.
         """
+        if not isinstance(consumer, str) or not consumer:
+            raise QueryError(f"consumer is a name, not {consumer!r}")
+        if metadata is not None and not isinstance(metadata, Mapping):
+            raise QueryError(f"metadata of a mark is a mapping, not {type(metadata).__name__}")
         now = datetime.now(UTC).isoformat()
         try:
             lines = [

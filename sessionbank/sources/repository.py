@@ -17,7 +17,7 @@ from pathlib import Path
 from sessionbank.errors import RepositoryError
 from sessionbank.records import CheckpointRef
 from sessionbank.sources.entire import checkpoint_refs, listed
-from sessionbank.sources.git import Commit, GitReader
+from sessionbank.sources.git import Commit, GitReader, only_the_path_counts
 from sessionbank.sources.locking import lock
 from sessionbank.sources.store import Store, read_store
 
@@ -123,19 +123,20 @@ def _unbundled(bundle: Path, cache_dir: Path) -> Path:
         try:
             command = git.Git(str(fresh))
             command.update_environment(GIT_TERMINAL_PROMPT="0", LC_ALL="C")
-            command.init("--bare", "--quiet", "--template=", ".")
-            # HEAD must not stand in the way of a branch of the bundle that has its name.
-            command.symbolic_ref("HEAD", "refs/heads/sessionbank-none")
-            command.fetch(
-                "--quiet",
-                "--no-write-fetch-head",
-                "--update-head-ok",
-                "--",
-                str(bundle.resolve()),
-                "+refs/*:refs/*",
-            )
-            if not command.for_each_ref("--count=1"):
-                raise RepositoryError(f"the bundle {bundle} holds no branch and no other ref; it may have been cut")
+            with only_the_path_counts():
+                command.init("--bare", "--quiet", "--template=", ".")
+                # HEAD must not stand in the way of a branch of the bundle that has its name.
+                command.symbolic_ref("HEAD", "refs/heads/sessionbank-none")
+                command.fetch(
+                    "--quiet",
+                    "--no-write-fetch-head",
+                    "--update-head-ok",
+                    "--",
+                    str(bundle.resolve()),
+                    "+refs/*:refs/*",
+                )
+                if not command.for_each_ref("--count=1"):
+                    raise RepositoryError(f"the bundle {bundle} holds no branch and no other ref; it may have been cut")
             Path(fresh).replace(target)
         except git.GitCommandError as error:
             said = str(error.stderr).strip("'\n ").splitlines()

@@ -124,13 +124,14 @@ def _take(record: SessionRecord, parts: list[bytes | None], work: _Work, hashing
 def _finish(batch: Batch, work: _Work, inherited: Mapping[str, str], size: int) -> None:
     rows, union, seen = work
     sid = rows.session_id
-    entries = union.entries()
+    runs = union.runs()
     rows.repeats = union.repeats
     agent = union.format.agent if union.format else None
     rows.agent = agent or "unknown"
     if union.format:
         try:
-            union.format.read(entries, rows)
+            for known, entries in runs:
+                known.read(entries, rows)
         except (
             Exception
         ) as error:  # a format module must not stop a bank; what it read so far would be half of it

@@ -130,6 +130,22 @@ class Cache:
                 self._open[key] = pa.ipc.open_file(source).read_all()
         return self._open[key]
 
+    def hold(self, manifest: Manifest) -> bool:
+        """Opens every table of a manifest, so that it stays whatever other processes take away.
+
+        False where one is gone or damaged.
+        """
+        import pyarrow as pa
+
+        try:
+            for segment, names in {k.segment: k.rows for k in manifest.sessions.values()}.items():
+                for name in names:
+                    self.table(segment, name)
+        except (OSError, pa.ArrowException):
+            self._open.clear()
+            return False
+        return True
+
     def clear(self) -> None:
         """Forgets everything, on disk too."""
         self._open.clear()

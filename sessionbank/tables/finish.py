@@ -6,6 +6,7 @@ the same for every agent. Sums over a session are `stats`' business.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from sessionbank.transcripts.rows import ResultRow, SessionRows, UsageRow, UseRo
 
 Columns = list[Sequence[Any]]
 _PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path", "target_file", "filename")
+_PATCHES = frozenset({"apply_patch", "patch"})
+_PATCH_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _SHELLS = frozenset({"Bash", "bash", "run_shell_command", "shell", "exec_command", "local_shell", "execute_bash", "Execute", "run_terminal_cmd", "Shell", "run_command", "execute_command", "terminal"})  # fmt: skip
 
 
@@ -100,6 +103,8 @@ def _call(
             command = _command(given)
     elif type(given) is str and use.name in _SHELLS:
         command = given or None
+    if path is None and use.name in _PATCHES:
+        path = _patched(given)
     answer = rows.messages[result.seq] if result else None
     returned = (result.returned_at or (answer.timestamp if answer else None)) if result else None
     status = "no_result"
@@ -112,6 +117,13 @@ def _call(
         answer.uuid if answer else None, message.place.checkpoint_id, use.message_id, result.seq if result else None,
         as_json(result.data) if result else None, inherited.get(message.uuid or "") if inherited else None,
     )  # fmt: skip
+
+
+def _patched(given: Any) -> str | None:
+    """The first file that a patch changes."""
+    text = given if type(given) is str else next((v for v in given.values() if type(v) is str), "") if type(given) is dict else ""
+    found = _PATCH_FILE.search(text)
+    return found[1] if found else None
 
 
 def _command(given: dict[str, Any]) -> str | None:

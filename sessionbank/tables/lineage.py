@@ -16,11 +16,10 @@ def lineage_rows(state: State) -> list[tuple[Any, ...]]:
     """Rows in schema order."""
     import pyarrow.compute as pc
 
+    told = _told(state)
     columns = ["session_id", "inherited_from", "uuid", "seq"]
     messages = state.spoken("messages").select(columns)
     copied = messages.filter(pc.is_valid(messages["inherited_from"])).to_pylist()
-    if not copied:
-        return []
     shared = Counter((r["inherited_from"], r["session_id"]) for r in copied)
     last_shared: dict[tuple[str, str], str] = {}
     for r in copied:
@@ -30,6 +29,31 @@ def lineage_rows(state: State) -> list[tuple[Any, ...]]:
     for (origin, copy), count in sorted(shared.items()):
         relation = "resumed" if ends.get(origin) == last_shared[origin, copy] else "forked"
         rows.append((origin, copy, relation, count, f"{count} lines with the same uuid"))
+    return rows + [row for row in told if (row[0], row[1]) not in shared]
+
+
+# What agents record of where a session comes from: keys of a header line -> relation.
+_HEADERS = {"parentID": "spawned", "subagent": "spawned", "forked_from_id": "forked", "parentSession": "forked"}
+
+
+def _told(state: State) -> list[tuple[Any, ...]]:
+    """Edges that agents record themselves: OpenCode's child sessions, Codex's and Pi's forks."""
+    import orjson
+    import pyarrow.compute as pc
+
+    parents = {}
+    for sid, facts in state.facts.items():
+        if facts["foreign_ids"] and facts["agent"] != "claude-code":
+            parents[sid] = next(iter(orjson.loads(facts["foreign_ids"])))
+    if not parents:
+        return []
+    messages = state.spoken("messages").select(["session_id", "extra"])
+    rows = []
+    for key, relation in _HEADERS.items():
+        hit = pc.match_substring(messages["extra"], f'"{key}":').fill_null(False)
+        for sid in dict.fromkeys(messages.filter(hit)["session_id"].to_pylist()):
+            if sid in parents:
+                rows.append((parents.pop(sid), sid, relation, None, f"the session's own header names it ({key})"))
     return rows
 
 

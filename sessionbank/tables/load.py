@@ -31,7 +31,11 @@ Progress = Callable[[int, int], None]  # sessions done, sessions in all
 def signature(records: list[SessionRecord]) -> str:
     """What a session's rows depend on: its records' blobs, in order, and what decides their windows."""
     parts = [
-        (r.checkpoint_id, r.session_index, r.start_offset, r.transcript_blobs, r.hash_blob) for r in records
+        (
+            r.checkpoint_id, r.session_index, r.start_offset, r.transcript_blobs, r.hash_blob, r.agent_files, r.path,
+            r.transcript_name,
+        )
+        for r in records
     ]
     return disk.key(parts)
 
@@ -48,7 +52,7 @@ class Loader:
     def load(self, sessions: Mapping[str, list[SessionRecord]], fingerprint: str) -> disk.Manifest:
         """Brings the cache up to `sessions` (id -> records in stored order, in table order) and gives its manifest."""
         old = self._cache.read()
-        found = old.sessions if old else {}
+        found = old.sessions if old and self._cache.hold(old) else {}
         signatures = {sid: signature(records) for sid, records in sessions.items()}
         kept = {
             sid: found[sid] for sid in sessions if sid in found and found[sid].signature == signatures[sid]

@@ -29,7 +29,7 @@ def reconcile_rows(state: State) -> list[tuple[Any, ...]]:
             if shot and shot["chain"] is not None:
                 here = [x for x in lines.get((sid, shot["chain"]), []) if x[0] < shot["lines"]]
                 start = record.start_offset or 0
-                begin = start if 0 < start < shot["lines"] else 0
+                begin = start if 0 < start <= shot["lines"] else 0  # at the end: nothing since; beyond it: already cut
                 whole = count(here)
                 window = count([x for x in here if x[0] >= begin]) if begin else whole
                 if stored is not None:
@@ -74,8 +74,11 @@ def _scope(
 
 
 def _fits(stored: tuple[int | None, ...], counted: Counts) -> bool:
-    """Whether all stated figures equal ours; a figure that is not stated says nothing."""
-    return all(s is None or s == c for s, c in zip(stored, counted, strict=True))
+    """Whether all stated token counts equal ours; one that is not stated says nothing.
+
+    Calls are not compared: Entire counts lines of usage for some agents, not calls.
+    """
+    return all(s is None or s == c for s, c in zip(stored[1:], counted[1:], strict=True))
 
 
 def _is_a_beginning(stored: tuple[int | None, ...], lines: list[_Line]) -> bool:

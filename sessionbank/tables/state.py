@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sessionbank import schema
+from sessionbank.errors import QueryError
 from sessionbank.records import SessionRecord
 from sessionbank.sources.git import Commit
 from sessionbank.sources.no_gc import no_gc
@@ -24,6 +25,7 @@ from sessionbank.trajectory.outcomes.commit import CommitFacts
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_ATTEMPTS = 5  # to fill a cache that another process clears meanwhile
 SPOKEN = ("messages", "blocks", "tool_calls", "token_usage")
 # Up to this many records, `records` reads transcripts by itself to tell agent, format and size.
 READ_AT_ONCE = 80
@@ -127,12 +129,25 @@ class State:
     def manifest(self) -> cache.Manifest:
         """Where the cached rows stand; reads what is not cached yet."""
         kept = self._kept
-        if kept is not None:
-            return kept
-        loader = load.Loader(self.source.blobs, self.cache, self._progress())
-        found = loader.load(self.sessions, self.fingerprint)
-        self.cache.write(found)
-        return found
+        for _ in range(_ATTEMPTS):
+            if kept is not None and kept.fingerprint == self.fingerprint and self.cache.hold(kept):
+                return kept
+            try:
+                loader = load.Loader(self.source.blobs, self.cache, self._progress())
+                found = loader.load(self.sessions, self.fingerprint)
+                self.cache.write(found)
+            except FileNotFoundError:  # another process cleared the cache meanwhile
+                kept = self.cache.read()
+                continue
+            except OSError as error:
+                raise QueryError(
+                    f"the cache folder {self.cache.folder} cannot be written ({error.strerror}); "
+                    "name another one with cache=, or none with cache=False"
+                ) from None
+            if self.cache.hold(found):
+                return found
+            kept = self.cache.read()
+        raise QueryError(f"the cache folder {self.cache.folder} is cleared faster than it is filled; name another one with cache=")
 
     @cached_property
     def _kept(self) -> cache.Manifest | None:

@@ -20,6 +20,7 @@ from sessionbank.transcripts.jsonl import Stored
 from sessionbank.transcripts.rows import Entry, Format, Place, as_json
 from sessionbank.transcripts.sniff import sniff
 
+COMPACT = "entire-compact"
 Report = Callable[..., None]  # severity, code, message, line, place
 
 
@@ -61,6 +62,7 @@ class SessionUnion:
         self._report = report
         self._chain: Chain | None = None
         self._chains = 0
+        self._formats: list[Format] = []  # of each chain
         self._is_last = False  # no further transcript will come
         self._entries: list[Entry] = []
         self._keys: list[tuple[float, int, int]] = []
@@ -136,6 +138,21 @@ class SessionUnion:
             chain.snapshots.append(shot)
             self.snapshots.append(shot)
 
+    def runs(self) -> list[tuple[Format, list[Entry]]]:
+        """The session's stored records by format, each once, in file order; Entire's compact form comes last.
+
+        Nearly every session is of one format. Where the full transcript of some checkpoint is absent, its compact form
+        stands in; its reader leaves out what the full one has told.
+        """
+        entries = self.entries()
+        if len({f.name for f in self._formats}) < 2:
+            return [(self._formats[0], entries)] if self._formats else []
+        by_format: dict[str, tuple[Format, list[Entry]]] = {}
+        for entry in entries:
+            known = self._formats[entry[3].chain]
+            by_format.setdefault(known.name, (known, []))[1].append(entry)
+        return sorted(by_format.values(), key=lambda run: run[0].name == COMPACT)
+
     def entries(self) -> list[Entry]:
         """All stored records of the session, each once, in file order."""
         self._is_last = True
@@ -149,6 +166,7 @@ class SessionUnion:
         chain, self._chain = self._chain, None
         if chain is None:
             return
+        self._formats.append(chain.format)
         if chain.agent_id is None and (self.format is None or self.format.agent == "unknown"):
             self.format = chain.format
         first = Place(
@@ -278,7 +296,7 @@ def windows(snapshots: list[Snapshot]) -> list[int]:
     for shot in snapshots[1:]:
         start = shot.start
         usable = start is not None and 0 < start <= shot.lines and start >= begins[-1]
-        begins.append(start if usable and start is not None else max(min(seen, shot.lines), begins[-1]))
+        begins.append(start if usable and start is not None else max(seen, begins[-1]))
         seen = max(seen, shot.lines)
     return begins
 

@@ -72,8 +72,11 @@ def _read(agent: str, entries: list[Entry], rows: SessionRows) -> None:
     if entries:
         told = "the full transcript is not stored; thinking, cache tokens and ids of lines are missing"
         rows.problem("info", "compact_transcript", told, place=entries[0][3])
+    known = _Known(rows)
     for entry in entries:
         value = entry[0]
+        if known.holds(value):
+            continue
         what = string(value.get("type")) or "unknown"
         content = value.get("content")
         parts = [p for p in content if type(p) is dict] if type(content) is list else []
@@ -101,6 +104,33 @@ def _read(agent: str, entries: list[Entry], rows: SessionRows) -> None:
             fresh = None if agent in _MIXED else whole_input
             out = number(value.get("output_tokens"))
             rows.usage.append(UsageRow(seq, call, fresh, None, None, None, out, None, agent not in _MIXED))
+    if known.repeats:
+        told = f"{known.repeats} compact lines are told by a full transcript of the session"
+        rows.problem("info", "compact_repeats", told, place=entries[0][3])
+
+
+class _Known:
+    """What the full transcripts of other checkpoints tell already, where a session has both kinds."""
+
+    def __init__(self, rows: SessionRows) -> None:
+        self.calls = {m.message_id for m in rows.messages if m.message_id is not None}
+        spoken = [m for m in rows.messages if m.kind not in ("other", "progress", "tool_result")]
+        self.times = {(m.role, m.timestamp) for m in spoken if m.timestamp is not None}
+        self.texts: Counter[tuple[str | None, str | None]] = Counter(
+            (m.role, m.text) for m in spoken if m.timestamp is None and m.text
+        )
+        self.repeats = 0
+
+    def holds(self, value: dict[str, Any]) -> bool:
+        """Whether the line is one of theirs: the same reply, or said by the same side at the same time."""
+        role = string(value.get("type"))
+        is_known = string(value.get("id")) in self.calls or (role, string(value.get("ts"))) in self.times
+        said = (role, joined(value.get("content")))
+        if not is_known and self.texts[said] > 0:  # without times, each text stands for one line
+            self.texts[said] -= 1
+            is_known = True
+        self.repeats += is_known
+        return is_known
 
 
 def _is_synthetic(value: dict[str, Any], own: str | None) -> bool:

@@ -56,7 +56,7 @@ def _split(data: bytes, problem: Callable[..., None]) -> list[jsonl.Stored]:
 def read(entries: list[Entry], rows: SessionRows) -> None:
     """Messages, calls with their results, and one usage a reply."""
     for value, line, offset, place in entries:
-        role, kind = _ROLES.get(value.get("type") or "", ("system", "system"))
+        role, kind = _ROLES.get(string(value.get("type")) or "", ("system", "system"))
         text = joined(value.get("content"))
         if (
             kind == "prompt"

@@ -8,6 +8,7 @@ state counts. ``$set`` changes the header, or puts a list of messages before the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from sessionbank.transcripts import gemini, jsonl
@@ -26,6 +27,12 @@ def _matches(whole: Any, first: list[dict[str, Any]]) -> bool:
 
 def _is_reply(value: dict[str, Any]) -> bool:
     return value.get("type") == "gemini" and "id" in value and "content" in value
+
+
+def _is_message(value: dict[str, Any]) -> bool:
+    if "$set" in value or "$rewindTo" in value:
+        return False
+    return string(value.get("id")) is not None or string(value.get("type")) in _TYPES
 
 
 def _split(data: bytes, problem: Callable[..., None]) -> list[jsonl.Stored]:
@@ -50,12 +57,13 @@ def read(entries: list[Entry], rows: SessionRows) -> None:
     for at, entry in enumerate(entries):
         value = entry[0]
         message_id = string(value.get("id"))
-        if string(value.get("type")) in _TYPES:
+        if _is_message(value):
             if message_id is not None and last[message_id] != at:
-                is_reply = value["type"] in ("gemini", "model")
+                what = string(value.get("type"))
+                is_reply = what in ("gemini", "model")
                 fill.message(
                     entry, "assistant" if is_reply else "user", "other", time=value.get("timestamp"),
-                    line_type=value["type"], message_id=message_id if is_reply else None, extra={"superseded": True},
+                    line_type=what, message_id=message_id if is_reply else None, extra={"superseded": True},
                 )  # fmt: skip
                 continue
             _say(value, entry, rows, is_rewound=message_id in rewound)
@@ -78,6 +86,8 @@ def read(entries: list[Entry], rows: SessionRows) -> None:
 
 
 def _say(message: dict[str, Any], entry: Entry, rows: SessionRows, *, is_rewound: bool) -> None:
+    if not isinstance(message.get("type"), str):
+        message = {**message, "type": "unknown"}
     if is_rewound:
         message = {**message, "rewound": True}
     gemini.read([(message, *entry[1:])], rows)
@@ -90,7 +100,7 @@ def _survey(entries: list[Entry]) -> tuple[dict[str, int], dict[str, tuple[int, 
     rewound: set[str] = set()
     order: list[str] = []
     for at, (value, *_) in enumerate(entries):
-        if string(value.get("type")) in _TYPES:
+        if _is_message(value):
             own = string(value.get("id"))
             if own is not None:
                 if own not in last or own in rewound:
@@ -108,4 +118,6 @@ def _survey(entries: list[Entry]) -> tuple[dict[str, int], dict[str, tuple[int, 
     return last, {k: v for k, v in listed.items() if k not in last}, rewound
 
 
+# A session may be stored as a document first and as a log later: both are read as one log, and nothing counts twice.
+DOCUMENT = replace(gemini.FORMAT, read=read)
 FORMAT = Format("gemini-jsonl", "gemini-cli", False, _matches, _split, read)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sessionbank.transcripts import jsonl
-from sessionbank.transcripts.filling import Filler
+from sessionbank.transcripts.filling import REDACTED, Filler
 from sessionbank.transcripts.rows import Entry, Format, SessionRows, as_json, joined, string
 
 
@@ -39,49 +39,31 @@ class _Reader:
     def __init__(self, rows: SessionRows) -> None:
         self.rows = rows
         self.fill = Filler(rows)
-        self.open: list[int] = []  # uses without an id that wait for a result, by place in `rows.uses`
+        self.open: list[tuple[int, int]] = []  # uses without an id, and their blocks, that wait for a result
         self.replies = 0
 
     def turn(self, entry: Entry) -> None:
-        value = entry[0]
+        value, before = entry[0], len(self.rows.messages)
         user, answer = value.get("user"), value.get("assistant")
         if type(user) is dict and user.get("content") is not None:
             self.user(user, entry)
         if type(answer) is dict and answer:
             self.reply(answer, entry)
-        if not (type(user) is dict or type(answer) is dict):
+        if len(self.rows.messages) == before:
             self.fill.message(entry, "unknown", "other", extra=value)
 
     def user(self, user: dict[str, Any], entry: Entry) -> None:
         content = user["content"]
         if type(content) is not dict:
             content = {"Prompt": {"prompt": content}} if type(content) is str else {}
-        prompt = next(
-            (
-                string(c.get("prompt"))
-                for c in content.values()
-                if type(c) is dict and string(c.get("prompt"))
-            ),
-            None,
-        )
-        results = [
-            r
-            for c in content.values()
-            if type(c) is dict
-            for r in _list(c.get("tool_use_results"))
-            if type(r) is dict
-        ]
+        said = [c for c in content.values() if type(c) is dict]
+        prompt = next((c["prompt"] for c in said if string(c.get("prompt"))), None)
+        results = [r for c in said for r in _list(c.get("tool_use_results")) if type(r) is dict]
         kind = "prompt" if prompt else "tool_result" if results else "other"
         text = prompt or "\n".join(t for t in map(_result_text, results) if t) or None
         unread = content if kind == "other" else None
-        seq = self.fill.message(
-            entry,
-            "user",
-            kind,
-            text=text,
-            line_type=next(iter(content), None),
-            extra=unread,
-        )
+        what = next(iter(content), None)
+        seq = self.fill.message(entry, "user", kind, text=text, line_type=what, extra=unread)
         if prompt:
             self.fill.block(seq, "text", prompt)
         for result in results:
@@ -96,10 +78,11 @@ class _Reader:
         """An id, made from its place, for the earliest use without one; its result has none either."""
         if not self.open:
             return None
-        at = self.open.pop(0)
-        use = self.rows.uses[at]
-        call_id = f"{self.rows.session_id}:tool-{at}"
-        self.rows.uses[at] = use._replace(tool_call_id=call_id)
+        rows = self.rows
+        at, block = self.open.pop(0)
+        call_id = f"{rows.session_id}:tool-{at}"
+        rows.uses[at] = rows.uses[at]._replace(tool_call_id=call_id)
+        rows.blocks[block] = rows.blocks[block]._replace(tool_call_id=call_id)
         return call_id
 
     def reply(self, answer: dict[str, Any], entry: Entry) -> None:
@@ -107,6 +90,7 @@ class _Reader:
         said = said if type(said) is dict else {}
         self.replies += 1
         uuid = string(said.get("message_id"))
+        uuid = None if uuid == REDACTED else uuid
         call = uuid or f"{self.rows.session_id}:reply-{self.replies}"
         text = string(said.get("content"))
         seq = self.fill.message(
@@ -119,7 +103,7 @@ class _Reader:
             if type(use) is dict:
                 call_id = string(use.get("id"))
                 if call_id is None:
-                    self.open.append(len(self.rows.uses))
+                    self.open.append((len(self.rows.uses), len(self.rows.blocks)))
                 self.fill.use(seq, call_id, string(use.get("name")), given=use.get("args"), message_id=call)
         self.fill.unmeasured(seq, call, is_final=True)
 

@@ -16,6 +16,7 @@ from sessionbank.transcripts.filling import REDACTED, Filler, identified, iso
 from sessionbank.transcripts.rows import Entry, Format, SessionRows, UsageRow, as_json, joined, number, string
 
 _INFO = frozenset({"id", "role", "time", "parentID", "modelID", "tokens", "sessionID", "path"})
+_HEAD = ("id", "parentID", "title", "version", "slug", "projectID")
 _REJECTED = (
     "The user rejected permission",
     "The user has specified a rule which prevents",
@@ -76,7 +77,7 @@ class _Reader:
     def message(self, entry: Entry) -> None:
         value = entry[0]
         info = _dict(value.get("info"))
-        self.about(value.get("session"), info)
+        head = self.about(value.get("session"), info)
         parts = _parts(value)
         role = string(info.get("role")) or "unknown"
         uuid = string(info.get("id"))
@@ -103,7 +104,8 @@ class _Reader:
         )
         seq = self.fill.message(
             entry, role, kind, text=text, uuid=uuid, parent=string(info.get("parentID")), model=model, message_id=call,
-            time=iso(times.get("created")), line_type=role, extra={k: v for k, v in info.items() if k not in _INFO},
+            time=iso(times.get("created")), line_type=role,
+            extra=head | {k: v for k, v in info.items() if k not in _INFO},
         )  # fmt: skip
         step = 0
         for at, part in enumerate(parts):
@@ -125,8 +127,8 @@ class _Reader:
             ):
                 self.usage(info.get("tokens"), (seq, call), is_final=has_ended)
 
-    def about(self, session: Any, info: dict[str, Any]) -> None:
-        """What the head of the document says, which every message was given along with."""
+    def about(self, session: Any, info: dict[str, Any]) -> dict[str, Any]:
+        """Takes the head of the document, which stands beside every message; gives what the first one keeps of it."""
         rows = self.rows
         session = _dict(session)
         path = info.get("path")
@@ -135,10 +137,12 @@ class _Reader:
             or string(session.get("directory"))
             or (string(path.get("cwd")) if type(path) is dict else None)
         )
-        if not rows.messages:
-            self.fill.names_session(session.get("id"))
-            self.fill.names_session(session.get("parentID"))
         self.is_child = string(session.get("parentID")) is not None
+        if rows.messages or not session:
+            return {}
+        self.fill.names_session(session.get("id"))
+        self.fill.names_session(session.get("parentID"))
+        return {"session": {k: session[k] for k in _HEAD if k in session}}
 
     def kind_of(self, role: str, said: list[dict[str, Any]]) -> str:
         if role != "user":

@@ -14,7 +14,6 @@ from sessionbank.transcripts import (
     copilot,
     cursor,
     droid,
-    gemini,
     gemini_jsonl,
     jsonl,
     kiro,
@@ -26,8 +25,8 @@ from sessionbank.transcripts import (
 from sessionbank.transcripts.rows import Format
 
 FORMATS: tuple[Format, ...] = (
-    claude.FORMAT, codex.FORMAT, gemini.FORMAT, gemini_jsonl.FORMAT, opencode.FORMAT, kiro.FORMAT, copilot.FORMAT,
-    droid.FORMAT, pi.FORMAT, cursor.FORMAT, plugin.FORMAT, *compact.FORMATS,
+    claude.FORMAT, codex.FORMAT, gemini_jsonl.DOCUMENT, gemini_jsonl.FORMAT, opencode.FORMAT, kiro.FORMAT,
+    copilot.FORMAT, droid.FORMAT, pi.FORMAT, cursor.FORMAT, plugin.FORMAT, *compact.FORMATS,
 )  # fmt: skip
 UNKNOWN = unknown.FORMAT
 
