@@ -1,0 +1,62 @@
+"""Teams: who worked with whom, from sessions or a run file; metrics, compression and scores of a run.
+
+The public names of the room. What reads files (pydantic, YAML) is imported when first called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sessionbank.team.build import from_session, interaction_rows, member_rows, problem_rows
+from sessionbank.team.compress import Compressed, CompressionConfig, compress
+from sessionbank.team.critical_path import critical_path
+from sessionbank.team.graph import edges_by_type, to_networkx
+from sessionbank.team.loose import from_sessions
+from sessionbank.team.metrics import TeamMetrics, handover_matrix, metrics
+from sessionbank.team.model import Interaction, Member, Team, TeamStep
+from sessionbank.team.patterns import Pattern, conformance
+from sessionbank.team.score import ScoreConfig, TeamScores, score
+from sessionbank.team.sensitivity import sensitivity
+from sessionbank.team.survival import frontier, survival
+from sessionbank.team.validation import validate
+
+if TYPE_CHECKING:
+    from sessionbank.team.template import Template
+
+__all__ = [
+    "Compressed", "CompressionConfig", "Interaction", "Member", "Pattern", "ScoreConfig", "Team",
+    "TeamMetrics", "TeamScores", "TeamStep", "apply_template", "compress", "conformance", "critical_path",
+    "edges_by_type", "from_input", "from_session", "from_sessions", "frontier", "handover_matrix",
+    "interaction_rows", "load_template", "member_rows", "metrics", "problem_rows", "score", "sensitivity",
+    "survival", "to_networkx", "to_team_yaml", "validate",
+]  # fmt: skip
+
+
+def from_input(source: str | Path | Mapping[str, Any], *, template: Template | None = None) -> Team:
+    """The team of a run file; see `run_edges.from_input`. Raises `FormatError` with all errors and their places."""
+    from sessionbank.team.run_edges import from_input as read
+
+    return read(source, template=template)
+
+
+def load_template(source: str | Path | Mapping[str, Any]) -> Template:
+    """The `team.yaml` in a file or mapping; see `template.load_template`. Raises `FormatError` with all errors."""
+    from sessionbank.team.template import load_template as read
+
+    return read(source)
+
+
+def apply_template(team: Team, template: Template | str | Path | Mapping[str, Any]) -> Team:
+    """The team held against a template: `was_expected` on each edge; see `template.apply_template`."""
+    from sessionbank.team.template import apply_template as apply
+
+    return apply(team, template)
+
+
+def to_team_yaml(team: Team) -> str:
+    """The text of a `team.yaml` that allows what the team did; see `template.to_template`."""
+    from sessionbank.team.template import to_team_yaml as write
+
+    return write(team)
