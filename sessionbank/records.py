@@ -22,9 +22,8 @@ KINDS = (
     "notification", "teammate", "system", "progress", "summary", "other",
 )  # fmt: skip
 STATUSES = ("ok", "error", "rejected", "interrupted", "no_result")
-SPAWN_TOOLS = frozenset(
-    {"Task", "Agent"}
-)  # ``Task`` became ``Agent`` in Claude Code 2.1.63; both start an agent
+# Tools that start an agent: ``Task`` became ``Agent`` in Claude Code 2.1.63; OpenCode has ``task``, Codex ``spawn_agent``.
+SPAWN_TOOLS = frozenset({"Task", "Agent", "task", "spawn_agent"})
 
 
 @dataclass(frozen=True, slots=True)
