@@ -130,8 +130,8 @@ def _finish(batch: Batch, work: _Work, inherited: Mapping[str, str], size: int) 
     rows.agent = agent or "unknown"
     if union.format:
         try:
-            for known, entries in runs:
-                known.read(entries, rows)
+            for form, entries in runs:
+                form.read(entries, rows)
         except (
             Exception
         ) as error:  # a format module must not stop a bank; what it read so far would be half of it
