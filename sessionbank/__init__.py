@@ -17,18 +17,19 @@ from sessionbank.tables.select import SessionQuery
 
 if TYPE_CHECKING:
     from sessionbank import learning, plot, schema, team
+    from sessionbank.learning import Atlas
     from sessionbank.trajectory import Outcome, Trajectory, read_jsonl, synthesize, trajectories, write_jsonl
 
 __version__ = "0.1.0"
 
 _ROOMS = ("learning", "plot", "schema", "team")
 _HOME = {
-    "Outcome": "trajectory", "Trajectory": "trajectory", "read_jsonl": "trajectory", "synthesize": "trajectory",
+    "Atlas": "learning", "Outcome": "trajectory", "Trajectory": "trajectory", "read_jsonl": "trajectory", "synthesize": "trajectory",
     "trajectories": "trajectory", "write_jsonl": "trajectory",
 }  # fmt: skip
 
 __all__ = [
-    "Outcome", "Selection", "Session", "SessionBank", "SessionBankError", "SessionQuery", "SessionRecord", "Trajectory",
+    "Atlas", "Outcome", "Selection", "Session", "SessionBank", "SessionBankError", "SessionQuery", "SessionRecord", "Trajectory",
     "learning", "open_bank", "plot", "read_jsonl", "schema", "synthesize", "team", "trajectories", "write_jsonl",
 ]  # fmt: skip
 
