@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import sessionbank as sb
-from sessionbank.selection import PARQUET as TABLES
+from sessionbank.selection import STORED_AND_SPOKEN as TABLES
 
 BRANCH = "refs/heads/entire/checkpoints/v1"
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import sessionbank as sb
-from sessionbank.selection import PARQUET as TABLES
+from sessionbank.selection import STORED_AND_SPOKEN as TABLES
 
 MODEL = "claude-opus-4-5-20251101"
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sessionbank as sb
-from sessionbank.selection import PARQUET as TABLES
+from sessionbank.selection import STORED_AND_SPOKEN as TABLES
 
 GIT = {**os.environ, "GIT_AUTHOR_NAME": "bench", "GIT_AUTHOR_EMAIL": "bench@example.org",
        "GIT_COMMITTER_NAME": "bench", "GIT_COMMITTER_EMAIL": "bench@example.org"}  # fmt: skip

@@ -24,13 +24,13 @@ __version__ = "0.1.0"
 
 _ROOMS = ("learning", "plot", "schema", "team")
 _HOME = {
-    "Atlas": "learning", "Outcome": "trajectory", "Trajectory": "trajectory", "read_jsonl": "trajectory", "synthesize": "trajectory",
-    "trajectories": "trajectory", "write_jsonl": "trajectory",
+    "Atlas": "learning", "Outcome": "trajectory", "Trajectory": "trajectory", "read_jsonl": "trajectory",
+    "synthesize": "trajectory", "trajectories": "trajectory", "write_jsonl": "trajectory",
 }  # fmt: skip
 
 __all__ = [
-    "Atlas", "Outcome", "Selection", "Session", "SessionBank", "SessionBankError", "SessionQuery", "SessionRecord", "Trajectory",
-    "learning", "open_bank", "plot", "read_jsonl", "schema", "synthesize", "team", "trajectories", "write_jsonl",
+    "Atlas", "Outcome", "Selection", "Session", "SessionBank", "SessionBankError", "SessionQuery", "SessionRecord",
+    "Trajectory", "learning", "open_bank", "plot", "read_jsonl", "schema", "synthesize", "team", "trajectories", "write_jsonl",
 ]  # fmt: skip
 
 

@@ -307,6 +307,9 @@ class Session:
     load: Callable[[str], Transcript] = field(repr=False, compare=False)
     reach: Reach | None = field(default=None, repr=False, compare=False)  # what only its bank can tell
 
+    def __repr__(self) -> str:
+        return f"<Session {self.session_id}: {len(self.records)} records>"
+
     @cached_property
     def transcript(self) -> Transcript:
         """Everything that was said; read from the repository (or the cache) when first asked."""

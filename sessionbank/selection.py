@@ -241,10 +241,11 @@ WORKED_OUT: dict[str, Callable[[Session], list[tuple[Any, ...]]]] = {
     "interactions": _interactions,
     "members": _members,
 }
-PARQUET = (
+STORED_AND_SPOKEN = (
     "checkpoints", "records", "sessions", "messages", "blocks", "tool_calls", "token_usage", "attribution", "commits",
     "learnings", "files", "lineage", "reconcile", "diagnostics",
 )  # fmt: skip
+PARQUET = (*STORED_AND_SPOKEN, *WORKED_OUT)
 
 
 class Selection(Tables, Sequence[Session]):

@@ -56,7 +56,7 @@ class ProcessingLog:
 
         Raises `QueryError` where `metadata` cannot be written as JSON.
         """
-        if not isinstance(consumer, str) or not consumer:
+        if type(consumer) is not str:
             raise QueryError(f"consumer is a name, not {consumer!r}")
         if metadata is not None and not isinstance(metadata, Mapping):
             raise QueryError(f"metadata of a mark is a mapping, not {type(metadata).__name__}")

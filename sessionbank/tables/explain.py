@@ -151,6 +151,13 @@ def _calls(state: State, ids: frozenset[str] | None, *, sub: bool) -> Iterator[S
         [pair in kept for pair in zip(m["session_id"], m["seq"], strict=True)], index=m.index, dtype=bool
     )
     yield "rule 3: the lines of one reply are one call", -one.where(~synthetic & ~is_kept, 0), m
+    spoken = set(zip(m["session_id"], m["seq"], strict=True))
+    elsewhere = [
+        bool(k) and (s, q) not in spoken
+        for s, q, k in zip(lines["session_id"], lines["seq"], lines["is_kept"], strict=True)
+    ]
+    apart = lines[pd.Series(elsewhere, index=lines.index, dtype=bool)].reset_index(drop=True)
+    yield "rule 3: calls whose usage stands on lines of their own", apart["stored_copies"] * 0 + 1, apart
     copied = lines[lines["is_kept"].astype(bool) & lines["inherited_from"].notna()].reset_index(drop=True)
     yield (
         "rule 2: what a forked or resumed session copied belongs to the first",

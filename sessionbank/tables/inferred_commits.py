@@ -28,7 +28,8 @@ def inferred_commit_rows(
     for checkpoint_id, start, end, files in sessions:
         first = True
         for commit, changed in commits:
-            if not start <= commit.authored_at <= end + AFTER or commit.sha in known or files.isdisjoint(changed):
+            at = commit.authored_at
+            if at is None or not start <= at <= end + AFTER or commit.sha in known or files.isdisjoint(changed):
                 continue
             rows.append((
                 commit.sha, checkpoint_id, True, commit.authored_at, commit.subject, commit.on_default_branch, first, True,

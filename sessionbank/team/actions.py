@@ -45,7 +45,9 @@ _CHECK = re.compile(
     r"\b(?:pytest|tox|jest|vitest|tsc|eslint|ruff|mypy|go (?:test|build|vet)|cargo (?:test|build|check|clippy)|"
     r"(?:npm|pnpm|yarn|make|mix|gradle|mvn)\b[^|;&\n]*\b(?:test|build|lint|check))\b"
 )
-_LOOK = re.compile(r"^\s*(?:cd [^&;]+&& *)?(?:cat|ls|head|tail|grep|rg|find|sed -n|git (?:log|diff|status|show)|wc)\b")
+_LOOK = re.compile(
+    r"^\s*(?:cd [^&;]+&& *)?(?:cat|ls|head|tail|grep|rg|find|sed -n|git (?:log|diff|status|show)|wc)\b"
+)
 # Words of failure in what a command printed, and the ways in which the same words say that all is well.
 _FAILURE = re.compile(
     r"\b(?:[1-9]\d* (?:failed|failures?|errors?)|FAIL(?:ED|URE)?|Traceback|panic:|[Ee]xception|[Ff]atal|"

@@ -30,7 +30,7 @@ WORK, WAITING, IDLE = "work", "waiting", "idle"
 
 
 class Piece(NamedTuple):
-    """A stretch of one member's time, in milliseconds since 1970; `at` is the place of the step that it is or leads to."""
+    """A stretch of one member's time, in milliseconds since 1970; `at` is the place of its step or the next."""
 
     agent_id: str
     kind: str  # WORK | WAITING | IDLE
@@ -44,11 +44,15 @@ class Piece(NamedTuple):
 class Links:
     """Which steps each interaction touches, at its sender and at its receiver: positions in the members' lists."""
 
-    sent_from: dict[str, int] = field(default_factory=dict)  # interaction_id -> position of the step that sends it
+    sent_from: dict[str, int] = field(
+        default_factory=dict
+    )  # interaction_id -> position of the step that sends it
     received_at: dict[str, int] = field(default_factory=dict)
     incoming: dict[tuple[str, int], list[Interaction]] = field(default_factory=dict)
     outgoing: dict[tuple[str, int], list[Interaction]] = field(default_factory=dict)
-    times: dict[str, list[tuple[int, int] | None]] = field(default_factory=dict)  # agent -> begin and end of its steps
+    times: dict[str, list[tuple[int, int] | None]] = field(
+        default_factory=dict
+    )  # agent -> begin and end of its steps
 
 
 def millis(time: datetime | None) -> int | None:
@@ -70,7 +74,7 @@ def step_times(step: TeamStep) -> tuple[int, int] | None:
 
 
 def links(team: Team) -> Links:
-    """Where each interaction leaves and arrives. Of several steps that it touches the first sends, the first receives."""
+    """Where each interaction leaves and arrives. Of several steps of an agent that it touches the first counts."""
     found = Links()
     edges = {i.interaction_id: i for i in team.interaction_list}
     for agent, steps in team.step_lists.items():
@@ -96,13 +100,13 @@ def blocks_on(where: Links, agent: str, at: int) -> str | None:
     if sent is None:
         return None
     asked = {e.to_agent for e in sent if e.type in ("spawn", "delegation")}
-    return next(
-        (e.from_agent for e in where.incoming.get((agent, at), ()) if e.from_agent in asked and e.type == "result_return"),
-        None,
-    )  # fmt: skip
+    heard = where.incoming.get((agent, at), ())
+    return next((e.from_agent for e in heard if e.type == "result_return" and e.from_agent in asked), None)
 
 
-def pieces(team: Team, where: Links | None = None, *, idle_gap_s: float = IDLE_GAP_S) -> Mapping[str, list[Piece]]:
+def pieces(
+    team: Team, where: Links | None = None, *, idle_gap_s: float = IDLE_GAP_S
+) -> Mapping[str, list[Piece]]:
     """The pieces of each member's time, in order; members without a timed step have none."""
     where = where or links(team)
     return {agent: _of_member(agent, where, int(idle_gap_s * 1000)) for agent in team.step_lists}
@@ -155,7 +159,15 @@ def member_time(team: Team, *, idle_gap_s: float = IDLE_GAP_S) -> pd.DataFrame:
     from sessionbank.team.metrics import typed_frame
 
     rows = [
-        (p.agent_id, p.kind, p.begin, p.end, p.end - p.begin, team.step_lists[p.agent_id][p.at].step, p.waited_for)
+        (
+            p.agent_id,
+            p.kind,
+            p.begin,
+            p.end,
+            p.end - p.begin,
+            team.step_lists[p.agent_id][p.at].step,
+            p.waited_for,
+        )
         for mine in pieces(team, idle_gap_s=idle_gap_s).values()
         for p in mine
     ]

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import QueryError
+from sessionbank.sources.no_gc import no_gc
 from sessionbank.team import fold
 from sessionbank.team.fold import Entry, Work
 from sessionbank.team.identifiers import TOKEN_CHARS, estimated_tokens
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sessionbank.team.actions import StepLike
-    from sessionbank.team.model import Team
-
 Summariser = Callable[[str, int], str]  # (text of the folded steps, tokens that it may take) -> summary
 
 ENTRY_COLUMNS = {
@@ -118,8 +117,9 @@ class Compressed:
         }
 
 
-def compress(source: Team | Any, config: CompressionConfig | None = None) -> Compressed:
-    """Compress a team, a trajectory (with its subagents), or a plain list of steps.
+@no_gc()
+def compress(source: Any, config: CompressionConfig | None = None) -> Compressed:
+    """Compress a team (`Team`), a trajectory (with its subagents), or a plain list of steps.
 
     A team's boundary steps are those that an interaction touches (`TeamStep.is_boundary`). A trajectory has none but
     steps that start another agent. Tokens re-read are counted as if every step read all that stood before it: stored
@@ -140,7 +140,7 @@ def compress(source: Team | Any, config: CompressionConfig | None = None) -> Com
     )
 
 
-def agents_of(source: Team | Any) -> dict[str, Sequence[StepLike]]:
+def agents_of(source: Any) -> dict[str, Sequence[StepLike]]:
     """The steps of each agent of a team, a trajectory or a list of steps; the main agent of a trajectory is "main"."""
     if hasattr(source, "step_lists"):
         return dict(source.step_lists)
@@ -179,8 +179,12 @@ def _agent(steps: Sequence[StepLike], config: CompressionConfig) -> tuple[list[E
     inner_tokens = sum(sizes.stored[at] for at in work.inner)
     boundary_tokens = sum(sizes.stored) - inner_tokens
     left = config.max_tokens_per_agent - boundary_tokens
-    if inner_tokens <= min(config.small_tokens, max(left, 0)) or (config.inner_share == 1 and inner_tokens <= left):
-        return [Entry("boundary" if boundary[at] else "kept", [at], texts[at]) for at in range(len(steps))], sizes
+    if inner_tokens <= min(config.small_tokens, max(left, 0)) or (
+        config.inner_share == 1 and inner_tokens <= left
+    ):
+        return [
+            Entry("boundary" if boundary[at] else "kept", [at], texts[at]) for at in range(len(steps))
+        ], sizes
     share = int(config.inner_share * inner_tokens)
     allowed = share if left < 0 else min(share, left)
     entries, room = _fitted(work, texts, allowed=allowed, threshold=config.fold_threshold)
@@ -301,7 +305,12 @@ def _summarised(steps: Sequence[StepLike], small: list[Entry], summarise: Summar
         room = int((left - others) * len(original) / total) - estimated_tokens(entry.head) - 1
         summary = summarise(original, room).strip() if room > 0 else ""
         if summary and estimated_tokens(summary) <= room:
-            entry.kind, entry.text, entry.parts, done = "summary", f"{entry.head}\n{summary}".strip(), [], True
+            entry.kind, entry.text, entry.parts, done = (
+                "summary",
+                f"{entry.head}\n{summary}".strip(),
+                [],
+                True,
+            )
     return done
 
 
@@ -316,7 +325,9 @@ def _entry_rows(
         )  # fmt: skip
 
 
-def _agent_row(agent: str, entries: list[Entry], sizes: _Sizes, *, config: CompressionConfig) -> tuple[Any, ...]:
+def _agent_row(
+    agent: str, entries: list[Entry], sizes: _Sizes, *, config: CompressionConfig
+) -> tuple[Any, ...]:
     n = len(sizes.stored)
     stored = sum(sizes.stored)
     edge = sum(t for t, b in zip(sizes.stored, sizes.boundary, strict=True) if b)

@@ -65,12 +65,12 @@ def _longest(team: Team, where: Links, cut: Mapping[str, list[Piece]]) -> list[t
     for agent, steps in team.step_lists.items():
         last: int | None = None
         for at in range(len(steps)):
-            if (node := first_node.get((agent, at))) is None:
+            if (begins := first_node.get((agent, at))) is None:
                 continue
             if last is not None:
-                before[node].append((last, None))
-            before[node + 1].append((node, None))
-            last = node + 1
+                before[begins].append((last, None))
+            before[begins + 1].append((begins, None))
+            last = begins + 1
     for edge in team.interaction_list:
         sent, received = where.sent_from.get(edge.interaction_id), where.received_at.get(edge.interaction_id)
         if sent is None or received is None:

@@ -15,7 +15,14 @@ from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
 from sessionbank.team.actions import StepLike, failure, same_try, target
-from sessionbank.team.identifiers import TOKEN_CHARS, estimated_tokens, identifiers, lines, plain_input, written
+from sessionbank.team.identifiers import (
+    TOKEN_CHARS,
+    estimated_tokens,
+    lines,
+    plain_input,
+    words,
+    written,
+)
 
 # What tools print at length and nobody needs again.
 VERBOSE = (
@@ -29,7 +36,8 @@ VERBOSE = (
 _WORTH = re.compile(r"[Ee]rror|ERROR|FAIL|[Ff]ailed|panic|Traceback|xception|[Ff]atal|not found|denied")
 _PATH = re.compile(r"[^\s/]+\.[A-Za-z0-9]{1,5}$")
 HEAD_CHARS, FOLD_CHARS = 100, 180
-FIRST_STEPS = 4
+FIRST_STEPS, FIRST_LINES = 3, 3
+_PART = 1 << 40  # numbers of lines of a step's next text begin here
 PLAIN = "respond"
 
 
@@ -42,7 +50,9 @@ class Entry:
     text: str = ""
     head: str = ""
     is_marked: bool = True  # lines stand under the number of their step
-    parts: list[tuple[int, int]] = field(default_factory=list)  # (place of a step, characters of the text from it)
+    parts: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # (place of a step, characters of the text from it)
     kept: dict[tuple[int, int], str] = field(default_factory=dict)  # (place of the step, line) -> the line
 
 
@@ -58,7 +68,9 @@ class Line(NamedTuple):
 class Work:
     """One agent's steps, which of them are boundary steps, what is stripped, and which failed (looked up once)."""
 
-    def __init__(self, steps: Sequence[StepLike], boundary: Sequence[bool], patterns: tuple[str, ...]) -> None:
+    def __init__(
+        self, steps: Sequence[StepLike], boundary: Sequence[bool], patterns: tuple[str, ...]
+    ) -> None:
         self.steps, self.boundary, self.patterns = steps, boundary, patterns
         self.inner = [at for at, b in enumerate(boundary) if not b]
         self._failed: dict[int, str | None] = {}
@@ -74,13 +86,24 @@ class Work:
         thought = self.steps[at].thought
         return at > 0 and thought is not None and thought == self.steps[at - 1].thought
 
-    def lines(self, at: int) -> Iterator[str]:
-        """The lines of a step that may be kept: of its thought (unless shared), arguments and stripped result."""
+    def texts(self, at: int) -> tuple[str, str, str]:
+        """The text of a step that lines are kept of: thought (unless shared), arguments, stripped result."""
         step = self.steps[at]
-        if not self.shared_thought(at):
-            yield from lines(step.thought)
-        yield from lines(plain_input(step.action_input))
-        yield from lines(stripped(step.observation, self.patterns))
+        thought = "" if self.shared_thought(at) else step.thought or ""
+        return thought, plain_input(step.action_input), stripped(step.observation, self.patterns)
+
+    def numbered(self, at: int) -> Iterator[tuple[int, str]]:
+        """The lines of a step that may be kept, each with a number that grows with its place in the step."""
+        for part, text in enumerate(self.texts(at)):
+            begin = part * _PART
+            for raw in text.split("\n") if text else ():
+                for k, line in enumerate(lines(raw)):
+                    yield begin + k, line
+                begin += len(raw) + 1
+
+    def lines(self, at: int) -> Iterator[str]:
+        """The lines of a step that may be kept."""
+        return (line for _, line in self.numbered(at))
 
 
 def whole(step: StepLike, *, with_thought: bool = True) -> str:
@@ -123,7 +146,7 @@ def used_later(work: Work) -> dict[int, set[str]]:
     held: dict[int, set[str]] = {}
     used = set(last)
     for at in work.inner:
-        here = {i for i in (own[at] | identifiers(work.steps[at].observation)) & used if last[i] > at}
+        here = {i for i in (own[at] | words(work.steps[at].observation)) & used if last[i] > at}
         if here:
             held[at] = here
     return held
@@ -131,27 +154,47 @@ def used_later(work: Work) -> dict[int, set[str]]:
 
 def candidates(work: Work, held: dict[int, set[str]]) -> list[Line]:
     """Lines that hold what is used later. An identifier is looked for in the first `FIRST_STEPS` steps that hold it,
-    which is where it came from; of equal lines the earliest is taken."""
+    which is where it came from; of equal lines the earliest is taken.
+    """
     found: list[Line] = []
     seen: set[str] = set()
     looked: Counter[str] = Counter()
     for at, all_wanted in held.items():
         wanted = {w for w in all_wanted if looked[w] < FIRST_STEPS}
         looked.update(wanted)
-        for number, text in enumerate(work.lines(at) if wanted else ()):
-            # looking for few words in a line is quicker than reading all its words
-            if text in seen or (len(wanted) < 20 and not any(w in text for w in wanted)):
-                continue
-            if holds := identifiers(text) & wanted:
-                seen.add(text)
-                found.append(Line(at, number, text, frozenset(holds)))
+        for part, text in enumerate(work.texts(at) if wanted else ()):
+            for number, line in _lines_with(text, wanted):
+                if line not in seen and (holds := words(line) & wanted):
+                    seen.add(line)
+                    found.append(Line(at, part * _PART + number, line, frozenset(holds)))
     return found
+
+
+def _lines_with(text: str, wanted: set[str]) -> Iterator[tuple[int, str]]:
+    """The first `FIRST_LINES` lines of a text with each of the words (also inside a longer one), with their numbers.
+
+    Looking for few words is quicker than reading all lines.
+    """
+    places: set[tuple[int, int]] = set()
+    for word in wanted if text else ():
+        at = text.find(word)
+        for _ in range(FIRST_LINES):
+            if at < 0:
+                break
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            places.add((text.rfind("\n", 0, at) + 1, end))
+            at = text.find(word, end)
+    for begin, end in sorted(places):
+        for k, line in enumerate(lines(text[begin:end])):
+            yield begin + k, line
 
 
 def chosen(found: Sequence[Line], covered: set[str], *, room: int, mark: int) -> tuple[list[Line], set[str]]:
     """Of candidates those to keep, the most new identifiers for the fewest characters first, until `room` is full.
 
-    `room` is in characters, `mark` what naming the step of a line takes; `covered` is what stands elsewhere. Gives the lines, and what is covered with them.
+    `room` is in characters, `mark` what naming the step of a line takes; `covered` is what stands elsewhere. Gives
+    the lines, and what is covered with them.
     """
     heap = [(-len(c.holds) / (len(c.text) + 1), k) for k, c in enumerate(found)]
     heapify(heap)
@@ -182,18 +225,17 @@ def telling_lines(work: Work) -> Iterator[Line]:
     late: list[Line] = []
     ends: list[Line] = []
     for at in work.inner:
-        thought = work.steps[at].thought
-        text = list(work.lines(at)) if work.failed(at) else []
-        for number, line in enumerate(text):
+        text = list(work.numbered(at)) if work.failed(at) else []
+        for number, line in text:
             if _WORTH.search(line):
                 yield Line(at, number, line, frozenset())
                 break
-        if thought and not work.shared_thought(at):
-            first = next(lines(thought), None)
-            if first is not None:
-                late.append(Line(at, 0, first, frozenset()))
+        thought = None if work.shared_thought(at) else work.steps[at].thought
+        first = next(lines(thought), None) if thought else None
+        if first is not None:
+            late.append(Line(at, 0, first, frozenset()))
         if text:
-            ends.append(Line(at, len(text) - 1, text[-1], frozenset()))
+            ends.append(Line(at, *text[-1], frozenset()))
     yield from late
     yield from ends
 
@@ -228,7 +270,8 @@ def fold_line(work: Work, run: Sequence[int], *, short: bool = False) -> str:
     names = Counter(steps[at].action_name for at in run)
     failed = Counter(steps[at].action_name for at in run if work.failed(at))
     did = [
-        f"{n} {name}" + (f" ({failed[name]} failed)" if failed[name] else "") for name, n in names.most_common(6)
+        f"{n} {name}" + (f" ({failed[name]} failed)" if failed[name] else "")
+        for name, n in names.most_common(6)
     ]
     files = Counter(m.group() for at in run if (m := _PATH.search(target(steps[at]))))
     text = f"[{span}: {', '.join(did)}"

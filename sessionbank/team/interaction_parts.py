@@ -34,7 +34,10 @@ LEAST_USUAL_MS = 5000.0  # agents think in seconds: no delay is judged against l
 ASKS = frozenset({"delegation", "spawn"})
 ANSWERS = frozenset({"result_return", "escalation", "message", "signal"})
 PARTS = ("downstream_success", "latency_penalty", "expected", "information_density")
-_OWNS_UP = re.compile(r"fail|error|broken|block|unable|could ?n[o']t|can(?:no|')t|not (?:done|finish|pass|work|fix)|problem", re.I)  # fmt: skip
+_OWNS_UP = re.compile(
+    r"fail|error|broken|block|unable|could ?n[o']t|can(?:no|')t|not (?:done|finish|pass|work|fix)|problem",
+    re.I,
+)
 
 
 @dataclass(slots=True)
@@ -57,9 +60,13 @@ class _View:
     heard: dict[str, list[int]]  # agent -> places at which it received something, sorted
     linked: set[str]  # agents of which some step shows that it received something
     words: dict[str, set[str]]  # interaction_id -> identifiers of its content
-    again: dict[str, Interaction]  # interaction_id -> the first time that the same task was given to another later
+    again: dict[
+        str, Interaction
+    ]  # interaction_id -> the first time that the same task was given to another later
     place: dict[str, int]  # interaction_id -> place in the list
-    answers: dict[tuple[str, str], list[tuple[int, int, Interaction]]]  # (from, to) -> (time, place in list, answer)
+    answers: dict[
+        tuple[str, str], list[tuple[int, int, Interaction]]
+    ]  # (from, to) -> (time, place in list, answer)
     usual: dict[str, float]  # type -> usual delay in milliseconds
 
 
@@ -81,9 +88,7 @@ def interaction_parts(team: Team, where: Links, facts: Mapping[str, AgentFacts])
     return found
 
 
-def _view(
-    team: Team, where: Links, facts: Mapping[str, AgentFacts], *, delays: list[float | None]
-) -> _View:
+def _view(team: Team, where: Links, facts: Mapping[str, AgentFacts], *, delays: list[float | None]) -> _View:
     arrived: dict[str, int | None] = {}
     heard: dict[str, list[int]] = defaultdict(list)
     answers: dict[tuple[str, str], list[tuple[int, int, Interaction]]] = defaultdict(list)
@@ -103,7 +108,10 @@ def _view(
     for places in heard.values():
         places.sort()
     everything = [d for many in by_type.values() for d in many]
-    usual = {kind: max(median(many if len(many) > 4 else everything), LEAST_USUAL_MS) for kind, many in by_type.items()}
+    usual = {
+        kind: max(median(many if len(many) > 4 else everything), LEAST_USUAL_MS)
+        for kind, many in by_type.items()
+    }
     words = {e.interaction_id: identifiers(e.content) for e in team.interaction_list}
     linked = {e.to_agent for e in team.interaction_list if e.interaction_id in where.received_at}
     again: dict[str, Interaction] = {}
@@ -170,7 +178,9 @@ def _downstream(parts: Parts, edge: Interaction, number: int, *, view: _View, se
         shrink *= factor
         say(why)
     if shrink < 1:
-        parts.downstream_success = (1.0 if parts.downstream_success is None else parts.downstream_success) * shrink
+        parts.downstream_success = (
+            1.0 if parts.downstream_success is None else parts.downstream_success
+        ) * shrink
 
 
 def _until(heard: list[int], at: int) -> int:
@@ -178,7 +188,9 @@ def _until(heard: list[int], at: int) -> int:
     return min(heard[k] if k < len(heard) else at + WINDOW, at + WINDOW)
 
 
-def _faults(edge: Interaction, number: int, *, view: _View, sent_from: int | None) -> Iterator[tuple[float, str]]:
+def _faults(
+    edge: Interaction, number: int, *, view: _View, sent_from: int | None
+) -> Iterator[tuple[float, str]]:
     """What speaks against an interaction beyond the receiver's next steps: a factor and the reason."""
     mine = view.facts.get(edge.to_agent)
     at = view.arrived[edge.interaction_id]
@@ -192,7 +204,9 @@ def _faults(edge: Interaction, number: int, *, view: _View, sent_from: int | Non
             yield 0.5, "never answered"
         elif answer is not None and at is not None and mine is not None:
             back = _step_of(answer, mine)
-            if back is not None and not any(k in ("write", "check", "commit", "run") for k in mine.kinds[at:back]):
+            if back is not None and not any(
+                k in ("write", "check", "commit", "run") for k in mine.kinds[at:back]
+            ):
                 yield 0.5, "sent back without work"
         wanted = view.words[edge.interaction_id]
         if at is not None and mine is not None and len(wanted) > 1 and len(mine.steps) > at + 1:
@@ -210,7 +224,8 @@ def _faults(edge: Interaction, number: int, *, view: _View, sent_from: int | Non
 
 def _done_before(edge: Interaction, number: int, *, again: Interaction, view: _View) -> bool:
     """Whether a result came back before the task was given again: then that is a review or the next round."""
-    first, last = (millis(edge.timestamp) or 0, number), (millis(again.timestamp) or 0, view.place[again.interaction_id])
+    first = (millis(edge.timestamp) or 0, number)
+    last = (millis(again.timestamp) or 0, view.place[again.interaction_id])
     answers = view.answers.get((edge.to_agent, edge.from_agent), [])
     return any(first < a[:2] < last and a[2].type == "result_return" for a in answers)
 
@@ -241,7 +256,8 @@ def _latency(
         times = delay / view.usual[edge.type]
         parts.latency_penalty = min(1.0, max(0.0, math.log2(times) / 5)) if times > 0 else 0.0
         if times >= 4:
-            parts.reasons.append(f"took {delay / 1000:.0f} s, {times:.0f} times the usual {view.usual[edge.type] / 1000:.0f} s")
+            usual = view.usual[edge.type] / 1000
+            parts.reasons.append(f"took {delay / 1000:.0f} s, {times:.0f} times the usual {usual:.0f} s")
     theirs = view.facts.get(edge.from_agent)
     if edge.type == "escalation" and sent_from is not None and theirs is not None:
         since = _last_heard(view.heard.get(edge.from_agent, []), sent_from)

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessionbank.sources.no_gc import no_gc
 from sessionbank.team.activity import IDLE, IDLE_GAP_S, WAITING, WORK, Links, Piece, links, millis, pieces
 from sessionbank.team.critical_path import critical_path
 from sessionbank.team.identifiers import estimated_tokens
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     from sessionbank.team.model import Interaction, Team
 
-INBOUND_SHARE = 0.4  # a member that more than this share of all edges reach is a bottleneck (of four members or more)
+INBOUND_SHARE = (
+    0.4  # a member that more than this share of all edges reach is a bottleneck (of four members or more)
+)
 WAITING_SHARE = 0.4  # so is one that more than this share of all waiting goes to
 
 MEMBER_COLUMNS = {
@@ -92,6 +95,7 @@ class TeamMetrics:
         }
 
 
+@no_gc()
 def metrics(team: Team, *, idle_gap_s: float = IDLE_GAP_S) -> TeamMetrics:
     """Structural metrics of a team; times in milliseconds, tokens as the transcripts count them.
 
@@ -127,7 +131,8 @@ def handover_matrix(team: Team, *, types: Iterable[str] | None = None) -> pd.Dat
     for edge in team.interaction_list:
         if wanted is None or edge.type in wanted:
             cells[place[edge.from_agent]][place[edge.to_agent]] += 1
-    return pd.DataFrame(cells, index=pd.Index(names, name="from_agent"), columns=pd.Index(names, name="to_agent"), dtype="int64")  # fmt: skip
+    down, across = pd.Index(names, name="from_agent"), pd.Index(names, name="to_agent")
+    return pd.DataFrame(cells, index=down, columns=across, dtype="int64")
 
 
 def _agents(team: Team) -> list[str]:
@@ -204,10 +209,11 @@ def _members(team: Team, cut: Mapping[str, list[Piece]], interactions: pd.DataFr
     for name in names:
         steps = team.step_lists.get(name, ())
         member = known.get(name)
+        used = tokens[name]
         seen = len(steps) or (member.steps if member else None)
         calls = sum(s.status is not None for s in steps) if steps else (member.tool_calls if member else None)
         timed = any(s.started_at for s in steps)
-        work, waiting, idle = ((spent[name, k] if timed else None) for k in (WORK, WAITING, IDLE))
+        own = [spent[name, k] for k in (WORK, WAITING, IDLE)] if timed else None
         share = received[name] / all_in if all_in else None
         why = []
         if len(names) >= 4 and share is not None and share > INBOUND_SHARE:
@@ -218,10 +224,10 @@ def _members(team: Team, cut: Mapping[str, list[Piece]], interactions: pd.DataFr
             why.append(f"it is on {between[name]:.0%} of the shortest ways between others")
         rows.append((
             name, member.role if member else None, seen, sum(s.is_boundary for s in steps) if steps else None,
-            calls, tokens[name], tokens[name] / all_tokens if tokens[name] is not None and all_tokens else None,
+            calls, used, used / all_tokens if used is not None and all_tokens else None,
             sum(s.status == "error" for s in steps) if steps else None, sent[name], received[name],
-            len(partners[name]), None if work is None else work + waiting + idle, work, waiting, idle, between[name],
-            share, waited_for[name], queued.get(name), bool(why), "; ".join(why) or None,
+            len(partners[name]), *([sum(own), *own] if own else [None] * 4), between[name], share, waited_for[name],
+            queued.get(name), bool(why), "; ".join(why) or None,
         ))  # fmt: skip
     return typed_frame(rows, MEMBER_COLUMNS)
 
@@ -289,8 +295,8 @@ def _chars(step: Any) -> int:
 def _largest(members: pd.DataFrame, column: str) -> dict[str, Any] | None:
     if not len(members) or not members[column].max():
         return None
-    row = members.loc[members[column].astype("int64").idxmax()]  # of equal ones the first member
-    return {"agent_id": row["agent_id"], "count": int(row[column])}
+    most = int(members[column].astype("int64").argmax())  # of equal ones the first member
+    return {"agent_id": members["agent_id"].iloc[most], "count": int(members[column].iloc[most])}
 
 
 def _wall_ms(team: Team, where: Links) -> int | None:
@@ -330,10 +336,9 @@ def typed_frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> pd.Data
     """Rows as a frame of these columns and dtypes; times are given in milliseconds since 1970."""
     import pandas as pd
 
-    data = dict(zip(columns, zip(*rows, strict=True), strict=True)) if rows else {c: [] for c in columns}
-    out = {}
-    for name, kind in columns.items():
-        values = list(data[name])
+    by_column: list[list[Any]] = [list(c) for c in zip(*rows, strict=True)] if rows else [[] for _ in columns]
+    out: dict[str, Any] = {}
+    for (name, kind), values in zip(columns.items(), by_column, strict=True):
         if kind.startswith("datetime"):
             out[name] = pd.to_datetime(pd.array(values, dtype="Int64"), unit="ms", utc=True).astype(kind)
         else:

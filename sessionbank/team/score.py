@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import QueryError
+from sessionbank.sources.no_gc import no_gc
 from sessionbank.team.activity import links, millis
-from sessionbank.team.interaction_parts import PARTS as INTERACTION_PARTS
-from sessionbank.team.interaction_parts import Parts, interaction_parts
+from sessionbank.team.interaction_parts import PARTS, Parts, interaction_parts
 from sessionbank.team.step_facts import MENDED, WORK_KINDS, AgentFacts, facts
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from sessionbank.team.model import Team
 
+INTERACTION_PARTS = PARTS
 STEP_PARTS = ("promise", "progress", "interaction_bonus")
 PROGRESS = {
     "commit": 0.7, "write": 0.6, "check": 0.5, "coordinate": 0.4, "run": 0.4, "respond": 0.4, "other": 0.3,
@@ -67,8 +68,11 @@ class ScoreConfig:
     )
     interaction_weights: Mapping[str, float] = field(
         default_factory=lambda: {
-            "downstream_success": 0.8, "latency_penalty": 0.6, "expected": 0.35, "information_density": 0.25,
-        }  # fmt: skip
+            "downstream_success": 0.8,
+            "latency_penalty": 0.6,
+            "expected": 0.35,
+            "information_density": 0.25,
+        }
     )
     max_critical_ratio: float = 0.25
     critical_step_threshold: float = 0.3
@@ -78,7 +82,9 @@ class ScoreConfig:
         for name, parts in (("step_weights", STEP_PARTS), ("interaction_weights", INTERACTION_PARTS)):
             given = getattr(self, name)
             if set(given) != set(parts):
-                raise QueryError(f"{name} must name exactly {', '.join(parts)}; it names {', '.join(given) or 'none'}")
+                raise QueryError(
+                    f"{name} must name exactly {', '.join(parts)}; it names {', '.join(given) or 'none'}"
+                )
             for part, weight in given.items():
                 _in_range(f"{name}[{part!r}]", weight)
         for name in ("max_critical_ratio", "critical_step_threshold", "critical_interaction_threshold"):
@@ -117,6 +123,7 @@ class TeamScores:
         return float(self.steps["is_critical"].mean()) if len(self.steps) else None
 
 
+@no_gc()
 def score(team: Team, config: ScoreConfig | None = None) -> TeamScores:
     """Score the steps and interactions of a team. Same input, same output."""
     config = config or ScoreConfig()
@@ -142,7 +149,9 @@ def attention(frame: pd.DataFrame) -> list[np.ndarray[Any, Any]]:
     """The parts of interactions as they go into the total: failure, penalty, emergence, density."""
     import numpy as np
 
-    down, late, expected, dense = (frame[c].to_numpy(dtype=np.float64, na_value=np.nan) for c in INTERACTION_PARTS)
+    down, late, expected, dense = (
+        frame[c].to_numpy(dtype=np.float64, na_value=np.nan) for c in INTERACTION_PARTS
+    )
     return [1 - down, late, 1 - expected, dense]
 
 
@@ -216,7 +225,14 @@ def _steps(known: Mapping[str, AgentFacts], totals: Mapping[str, float], config:
     rows = [
         (agent, s.step, m[3], s.is_boundary, m[0], m[1], m[2], t, r, c, o, m[4])
         for agent, s, m, t, r, c, o in zip(
-            agents, steps, made, total.tolist(), rank.tolist(), is_critical.tolist(), order.tolist(), strict=True
+            agents,
+            steps,
+            made,
+            total.tolist(),
+            rank.tolist(),
+            is_critical.tolist(),
+            order.tolist(),
+            strict=True,
         )
     ]
     return typed_frame(rows, STEP_COLUMNS)
@@ -233,7 +249,11 @@ def _step_parts(mine: AgentFacts, totals: Mapping[str, float]) -> list[tuple[flo
         if failed is not None and kind in WORK_KINDS:
             is_mended = mine.ends[at] == MENDED
             progress = FAILED_MENDED if is_mended else FAILED_OPEN
-            how = "its status is ok, its output says it failed" if failed == "silent" else f"it ended as {failed}"
+            how = (
+                "its status is ok, its output says it failed"
+                if failed == "silent"
+                else f"it ended as {failed}"
+            )
             why.append(f"{how}, {'mended later' if is_mended else 'and nothing mended it'}")
         elif failed is not None:
             progress = FAILED_LOOK
@@ -246,6 +266,9 @@ def _step_parts(mine: AgentFacts, totals: Mapping[str, float]) -> list[tuple[flo
         if step.interaction_ids:
             largest = max((totals.get(i, 0.0) for i in step.interaction_ids), default=0.0)
             bonus = 0.3 + 0.7 * largest
-            why.append(f"{len(step.interaction_ids)} interactions touch it" if len(step.interaction_ids) > 1 else "an interaction touches it")  # fmt: skip
-        rows.append((0.5 * edge + 0.5 * new / (new + 3), progress, bonus, kind, "; ".join(why) or f"{kind} step"))
+            n_edges = len(step.interaction_ids)
+            why.append(f"{n_edges} interactions touch it" if n_edges > 1 else "an interaction touches it")
+        rows.append(
+            (0.5 * edge + 0.5 * new / (new + 3), progress, bonus, kind, "; ".join(why) or f"{kind} step")
+        )
     return rows

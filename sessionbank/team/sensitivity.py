@@ -11,8 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessionbank.team.interaction_parts import PARTS as INTERACTION_PARTS
-from sessionbank.team.score import STEP_PARTS, ScoreConfig, attention, combined, critical, score
+from sessionbank.team.score import (
+    INTERACTION_PARTS,
+    STEP_PARTS,
+    ScoreConfig,
+    attention,
+    combined,
+    critical,
+    score,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +59,10 @@ def sensitivity(
 
     config = config or ScoreConfig()
     base = score(team, config)
-    edges, steps = attention(base.interactions), [base.steps[p].to_numpy(dtype=np.float64) for p in STEP_PARTS]
+    edges, steps = (
+        attention(base.interactions),
+        [base.steps[p].to_numpy(dtype=np.float64) for p in STEP_PARTS],
+    )
     places = {key: k for k, key in enumerate(base.interactions["interaction_id"])}
     touch = [
         (k, [places[i] for i in s.interaction_ids if i in places])
@@ -60,7 +70,10 @@ def sensitivity(
         if s.interaction_ids
     ]
     ranks = (base.steps["rank"].to_numpy(dtype=np.int64), base.interactions["rank"].to_numpy(dtype=np.int64))
-    before = (base.steps["is_critical"].to_numpy(dtype=bool), base.interactions["is_critical"].to_numpy(dtype=bool))
+    before = (
+        base.steps["is_critical"].to_numpy(dtype=bool),
+        base.interactions["is_critical"].to_numpy(dtype=bool),
+    )
     counts = [before[0].astype(np.int64), before[1].astype(np.int64)]
     rows: list[tuple[Any, ...]] = []
     settings = list(_settings(config, factors))
@@ -89,8 +102,8 @@ def _settings(config: ScoreConfig, factors: Iterable[float]) -> Iterable[tuple[s
         weights: Mapping[str, float] = getattr(config, name)
         for part in parts:
             for factor in factors:
-                changed = {**weights, part: min(1.0, weights[part] * factor)}
-                yield part, factor, dataclasses.replace(config, **{name: changed})
+                changed: Any = {name: {**weights, part: min(1.0, weights[part] * factor)}}
+                yield part, factor, dataclasses.replace(config, **changed)
 
 
 def _critical(

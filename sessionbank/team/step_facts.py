@@ -1,4 +1,4 @@
-"""What scores need to know of each step, worked out once a team: its kind, whether it failed and whether that was mended.
+"""What scores need to know of each step, worked out once a team: its kind, whether it failed, whether that was mended.
 
 Read off actions and results (`actions`), and off which identifiers come back later (`identifiers`). No weights here.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from sessionbank.team.actions import action_kind, failure, same_try
-from sessionbank.team.identifiers import identifiers, written
+from sessionbank.team.identifiers import words, written
 from sessionbank.team.model import Team, TeamStep
 
 MENDED, OPEN = "mended", "open"
@@ -31,7 +31,9 @@ class AgentFacts:
     introduced: list[int]  # identifiers that first stand here and that the agent writes again later
     own: list[set[str]]  # identifiers that the agent wrote here
     last_use: dict[str, int]  # identifier -> the last step that writes it
-    open_before: list[int]  # how many failures of work that stayed open lie before each step; one item more than steps
+    open_before: list[
+        int
+    ]  # how many failures of work that stayed open lie before each step; one item more than steps
     failed_before: list[int]  # the same for all failures of work
     seqs: list[int]  # place in the session of each step, -1 where it has none
 
@@ -67,7 +69,7 @@ def _agent(steps: Sequence[TeamStep]) -> AgentFacts:
     used = set(last_use)
     introduced = []
     for at, step in enumerate(steps):
-        found = own[at] | identifiers(step.observation)
+        found = own[at] | words(step.observation)
         new = {i for i in (found & used) - seen if last_use[i] > at}
         seen |= new
         introduced.append(len(new))

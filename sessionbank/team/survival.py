@@ -73,7 +73,9 @@ def survival_totals(frame: pd.DataFrame) -> pd.DataFrame:
     return sums.reset_index()
 
 
-def frontier(source: Any, config: CompressionConfig | None = None, *, shares: Iterable[float] = SHARES) -> pd.DataFrame:
+def frontier(
+    source: Any, config: CompressionConfig | None = None, *, shares: Iterable[float] = SHARES
+) -> pd.DataFrame:
     """Size against what survives: `survival_totals` at each of the `shares` of the inner steps' tokens.
 
     The budget an agent is set aside, so that the share alone decides. One row a share and method; column inner_share
@@ -94,7 +96,13 @@ def frontier(source: Any, config: CompressionConfig | None = None, *, shares: It
 
 
 def _agent_rows(
-    agent: str, steps: Sequence[StepLike], text: str, *, keep_edges: bool, patterns: tuple[str, ...], seed: int
+    agent: str,
+    steps: Sequence[StepLike],
+    text: str,
+    *,
+    keep_edges: bool,
+    patterns: tuple[str, ...],
+    seed: int,
 ) -> Iterable[tuple[Any, ...]]:
     boundary = [keep_edges and is_boundary(s) for s in steps]
     work = Work(steps, boundary, ())

@@ -15,22 +15,26 @@ from sessionbank.trajectory.conversation import arguments_of, conversation, tool
 from sessionbank.trajectory.model import Step, Trajectory
 
 ARGUMENTS = ("string", "dict")
+THINKING = ("apart", "merged", "none")
 
 
 def chat_rows(
-    trajectory: Trajectory, *, arguments: str = "string", is_live: bool = False
+    trajectory: Trajectory, *, arguments: str = "string", thinking: str = "apart", is_live: bool = False
 ) -> Iterator[dict[str, Any]]:
     """A row for the main agent, then one for each subagent; agents that never spoke have none.
 
     `arguments` says whether a call's arguments are JSON text (OpenAI) or an object (templates of TRL).
+    `thinking` says whether thinking stands apart from text, merged with it in replies that call tools (as the
+    template of gpt-oss wants it), or nowhere.
     """
     for agent in trajectory.walk():
-        row = _row(agent, arguments, is_live)
+        row = _row(agent, (arguments, thinking), is_live)
         if row is not None:
             yield row
 
 
-def _row(trajectory: Trajectory, arguments: str, is_live: bool) -> dict[str, Any] | None:
+def _row(trajectory: Trajectory, style: tuple[str, str], is_live: bool) -> dict[str, Any] | None:
+    arguments, thinking = style
     messages: list[dict[str, Any]] = []
     left_open: list[str] = []
     for part in conversation(trajectory, is_live=is_live):
@@ -43,10 +47,12 @@ def _row(trajectory: Trajectory, arguments: str, is_live: bool) -> dict[str, Any
         reply = part.reply
         if reply is None:
             continue
-        said: dict[str, Any] = {"role": "assistant", "content": reply.text or ""}
-        if reply.thinking:
-            said["reasoning_content"] = reply.thinking
         calls = [s for s in part.steps if s.tool_call_id is not None]
+        said: dict[str, Any] = {"role": "assistant", "content": reply.text or ""}
+        if reply.thinking and thinking != "none":
+            said["reasoning_content"] = reply.thinking
+            if calls and thinking == "merged":
+                said.update(content="", reasoning_content=reply.thought)
         if calls:
             said["tool_calls"] = [_call(s, arguments) for s in calls]
         messages.append(said)

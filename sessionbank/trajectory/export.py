@@ -5,22 +5,23 @@ One line a document. Formats are made in `jsonl`, `atif` and `chat`; what is tak
 
 from __future__ import annotations
 
-import importlib
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import FormatError, QueryError
+from sessionbank.records import Session
 from sessionbank.trajectory.atif import to_atif
 from sessionbank.trajectory.atif_reading import from_atif
-from sessionbank.trajectory.chat import ARGUMENTS, chat_rows
+from sessionbank.trajectory.chat import ARGUMENTS, THINKING, chat_rows
 from sessionbank.trajectory.jsonl import FORMAT, dumped, from_object, loaded, to_object
 from sessionbank.trajectory.model import Trajectory
+from sessionbank.trajectory.synthesis import synthesize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("sessionbank", "atif", "messages", "canonical")
 CONTEXTS = ("all", "live")
+NOTHING = "nothing was said in it"
+Rows = tuple[list[dict[str, Any]], str | None]  # and the reason where there are none
 
 
 class UnredactedWarning(UserWarning):
@@ -55,23 +58,28 @@ class Written:
 
 
 def write_jsonl(
-    trajectories: Iterable[Trajectory] | Trajectory, path: str | os.PathLike[str], *, format: str = "sessionbank",
-    redact: bool | Redactor = True, arguments: str = "string", context: str = "all",
+    trajectories: Iterable[Trajectory | Session] | Trajectory | Session, path: str | os.PathLike[str], *,
+    format: str = "sessionbank", redact: bool | Redactor = True, arguments: str = "string", thinking: str = "apart",
+    context: str = "all",
 ) -> Written:  # fmt: skip
     """Writes trajectories as lines of JSON, one at a time, and moves the file into place when it is whole.
 
+    Sessions, or a selection of them, may be given as well: each is synthesised when its turn comes.
     `format`: ``sessionbank`` (ours, read back without loss when not redacted), ``atif`` (ATIF v1.7, a document a line,
     subagents embedded), ``messages`` (chat rows, a row an agent; `arguments` is ``string`` for OpenAI or ``dict`` for
-    the templates of TRL), ``canonical``. `context`: ``all``, or ``live`` for only what the model still saw at the end
-    (atif and messages). `redact`: True, a `Redactor` of your own (its placeholders then are the same over several
-    files), or False, which warns. Pictures are left out; a note stands where they were. Memory does not grow with the
-    number of trajectories. Raises `QueryError` for an unknown option. Source: DESIGN section 8, ATIF, OpenAI chat.
+    the templates of TRL; `thinking` is ``apart``, ``merged`` with the text of replies that call tools, as gpt-oss wants
+    it, or ``none``), ``canonical`` (records of stored lines, of sessions only: a trajectory does not hold them).
+    `context`: ``all``, or ``live`` for only what the model still saw at the end (atif and messages). `redact`: True, a
+    `Redactor` of your own (its placeholders then are the same over several files), or False, which warns. Pictures are
+    left out; a note stands where they were. Memory does not grow with the number of trajectories. Raises `QueryError`
+    for an unknown option. Source: DESIGN section 8, ATIF, OpenAI chat.
     """
     _check("format", format, FORMATS)
     _check("arguments", arguments, ARGUMENTS)
+    _check("thinking", thinking, THINKING)
     _check("context", context, CONTEXTS)
     redactor = _redactor(redact)
-    make = _maker(format, arguments, context == "live")
+    make = _maker(format, (arguments, thinking, context), redactor)
     target = Path(path)
     counts = {"trajectories": 0, "rows": 0, "bytes": 0}
     skipped: list[tuple[str, str]] = []
@@ -79,10 +87,12 @@ def write_jsonl(
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb", buffering=1 << 20) as stream:
-            for trajectory in [trajectories] if isinstance(trajectories, Trajectory) else trajectories:
-                rows = list(make(trajectory if redactor is None else redactor.trajectory(trajectory)))
+            for item in [trajectories] if isinstance(trajectories, (Trajectory, Session)) else trajectories:
+                rows, reason = make(item)
                 if not rows:
-                    skipped.append((trajectory.id, "nothing was said in it"))
+                    skipped.append(
+                        (item.id if isinstance(item, Trajectory) else item.session_id, reason or NOTHING)
+                    )
                     continue
                 counts["trajectories"] += 1
                 for row in rows:
@@ -120,24 +130,28 @@ def _redactor(redact: bool | Redactor) -> Redactor | None:
     return None
 
 
-def _maker(format: str, arguments: str, is_live: bool) -> Callable[[Trajectory], Iterable[dict[str, Any]]]:
-    if format == "sessionbank":
-        return lambda t: [to_object(t)]
-    if format == "atif":
-        return lambda t: _some(to_atif(t, is_live=is_live))
-    if format == "messages":
-        return lambda t: chat_rows(t, arguments=arguments, is_live=is_live)
-    try:
-        canonical = importlib.import_module("sessionbank.trajectory.canonical")
-    except ModuleNotFoundError:
-        raise QueryError("format 'canonical' is not in this version; use 'sessionbank' or 'atif'") from None
-    rows: Callable[[Trajectory], Iterable[dict[str, Any]]] = canonical.canonical_rows
+def _maker(
+    format: str, style: tuple[str, str, str], redactor: Redactor | None
+) -> Callable[[Trajectory | Session], Rows]:
+    if format == "canonical":
+        from sessionbank.trajectory.canonical_rows import canonical_rows
+
+        return lambda item: canonical_rows(item, redactor)
+    arguments, thinking, context = style
+    is_live = context == "live"
+
+    def rows(item: Trajectory | Session) -> Rows:
+        made = synthesize(item) if isinstance(item, Session) else item
+        if redactor is not None:
+            made = redactor.trajectory(made)
+        if format == "sessionbank":
+            return [to_object(made)], None
+        if format == "atif":
+            document = to_atif(made, is_live=is_live)
+            return ([] if document is None else [document]), None
+        return list(chat_rows(made, arguments=arguments, thinking=thinking, is_live=is_live)), None
+
     return rows
-
-
-def _some(document: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    if document is not None:
-        yield document
 
 
 def read_jsonl(path: str | os.PathLike[str]) -> list[Trajectory]:

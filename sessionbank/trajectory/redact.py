@@ -54,6 +54,10 @@ class Redactor:
         """One text without what should not leave; for labels, log lines and views."""
         return _Pass(self, [text]).clean(text, _Where(""))
 
+    def json(self, value: Any, *, place: str) -> Any:
+        """A JSON value (objects, lists, texts) without what should not leave; `place` names it in the report."""
+        return _replaced(value, _Pass(self, _texts(value)), _Where(place))
+
     def report(self) -> pd.DataFrame:
         """What was replaced where: trajectory_id, field, kind, placeholder, count (places), first_step (or missing)."""
         import pandas as pd

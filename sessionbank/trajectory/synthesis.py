@@ -32,9 +32,9 @@ def synthesize(
 
     `domain` overrides what the touched files tell. `outcome` names a strategy (see `outcome.NAMES`), or is a callable
     ``session -> Outcome``, or None for no judgement; of a window, only the window is judged. `commits` are facts about
-    commits (`outcome.CommitFacts`), without which strategy ``commit`` knows nothing. `repository` is kept in the task's
-    context. Rows inherited from another session are left out. Raises `NotFoundError` where the session has no such
-    checkpoint, `QueryError` for an unknown strategy. From DESIGN section 8.
+    commits (`outcome.CommitFacts`) where the session's bank is not to be asked for them. `repository` is kept in the
+    task's context. Rows inherited from another session are left out. Raises `NotFoundError` where the session has no
+    such checkpoint, `QueryError` for an unknown strategy. From DESIGN section 8.
     """
     if not isinstance(session, Session):
         raise QueryError(
@@ -51,7 +51,8 @@ def synthesize(
     # strategies are many, and not everyone asks for one
     from sessionbank.trajectory.outcome import session_outcome
 
-    return made.with_outcome(session_outcome(_window(session, checkpoint_id), outcome, commits=commits))
+    facts = session.commit_facts if commits is None else commits
+    return made.with_outcome(session_outcome(_window(session, checkpoint_id), outcome, commits=facts))
 
 
 def _window(session: Session, checkpoint_id: str | None) -> Session:
@@ -69,6 +70,7 @@ def _window(session: Session, checkpoint_id: str | None) -> Session:
         session.session_id,
         tuple(r for r in session.records if r.checkpoint_id == checkpoint_id),
         lambda _: part,
+        session.reach,
     )
 
 

@@ -15,8 +15,21 @@ from sessionbank.team.model import Interaction, Member, Team, TeamStep
 
 FAULTS = ("wrong_handover", "lost_message", "bottleneck", "late_escalation", "silent_failure")
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
-NOUNS = "cart order invoice search login stock coupon mail price report webhook session".split()
-VERBS = "load save merge check price retry parse index lock rank".split()
+NOUNS = [
+    "cart",
+    "order",
+    "invoice",
+    "search",
+    "login",
+    "stock",
+    "coupon",
+    "mail",
+    "price",
+    "report",
+    "webhook",
+    "session",
+]
+VERBS = ["load", "save", "merge", "check", "price", "retry", "parse", "index", "lock", "rank"]
 
 
 @dataclass
@@ -44,8 +57,18 @@ class Run:
         noun, verb, n = self.rng.choice(NOUNS), self.rng.choice(VERBS), self.rng.randrange(100)
         return f"src/{noun}/{verb}_{n}.py", f"{verb}{noun.title()}{n}"
 
-    def act(self, agent: str, name: str, arguments: dict, *, seen: str = "ok", thought: str = "", status: str = "ok",
-            edges: tuple[str, ...] = (), ms: int | None = None) -> int:  # fmt: skip
+    def act(
+        self,
+        agent: str,
+        name: str,
+        arguments: dict,
+        *,
+        seen: str = "ok",
+        thought: str = "",
+        status: str = "ok",
+        edges: tuple[str, ...] = (),
+        ms: int | None = None,
+    ) -> int:
         """One step; gives its number."""
         think = self.rng.randrange(2_000, 20_000)
         ms = self.rng.randrange(500, 15_000) if ms is None else ms
@@ -55,17 +78,42 @@ class Run:
         at = START + timedelta(milliseconds=begin)
         self.steps[agent].append(
             TeamStep(
-                None, agent, number, f"{agent}/{number}", thought or None, name, json.dumps(arguments), seen, status,
-                at, at + timedelta(milliseconds=ms), ms, self.rng.randrange(200, 3_000), None, edges, number,
+                None,
+                agent,
+                number,
+                f"{agent}/{number}",
+                thought or None,
+                name,
+                json.dumps(arguments),
+                seen,
+                status,
+                at,
+                at + timedelta(milliseconds=ms),
+                ms,
+                self.rng.randrange(200, 3_000),
+                None,
+                edges,
+                number,
             )
-        )  # fmt: skip
+        )
         return number
 
-    def send(self, sender: str, receiver: str, type: str, *, content: str, expected: bool = True,
-             delay: int | None = None, lost: bool = False) -> str:  # fmt: skip
+    def send(
+        self,
+        sender: str,
+        receiver: str,
+        type: str,
+        *,
+        content: str,
+        expected: bool = True,
+        delay: int | None = None,
+        lost: bool = False,
+    ) -> str:
         """One interaction: a step that sends it and, unless it is lost, one that receives it."""
         key = f"i{len(self.edges)}"
-        from_step = self.act(sender, "SendMessage", {"to": receiver, "message": content}, edges=(key,), ms=300)
+        from_step = self.act(
+            sender, "SendMessage", {"to": receiver, "message": content}, edges=(key,), ms=300
+        )
         sent = self.clock[sender]
         if delay is None:
             delay = int(2_000 * self.rng.lognormvariate(0, 0.9))
@@ -75,43 +123,78 @@ class Run:
             to_step = self.act(receiver, "ReadMessages", {"from": sender}, seen=content, edges=(key,), ms=200)
         at = START + timedelta(milliseconds=sent)
         self.edges.append(
-            Interaction(key, None, None, type, None, sender, sender.split("-")[0], from_step, receiver,
-                        receiver.split("-")[0], to_step, content, timestamp=at, was_expected=expected)
-        )  # fmt: skip
+            Interaction(
+                key,
+                None,
+                None,
+                type,
+                None,
+                sender,
+                sender.split("-")[0],
+                from_step,
+                receiver,
+                receiver.split("-")[0],
+                to_step,
+                content,
+                timestamp=at,
+                was_expected=expected,
+            )
+        )
         return key
 
     def team(self) -> Team:
         """What was told so far."""
         return Team(
-            "generated", member_list=tuple(Member(None, a, a.split("-")[0]) for a in self.agents),
-            interaction_list=tuple(sorted(self.edges, key=lambda e: (e.timestamp, int(e.interaction_id[1:])))),
-            step_lists={a: tuple(s) for a, s in self.steps.items()}, outcome="success",
-        )  # fmt: skip
+            "generated",
+            member_list=tuple(Member(None, a, a.split("-")[0]) for a in self.agents),
+            interaction_list=tuple(
+                sorted(self.edges, key=lambda e: (e.timestamp, int(e.interaction_id[1:])))
+            ),
+            step_lists={a: tuple(s) for a, s in self.steps.items()},
+            outcome="success",
+        )
 
 
 def work(run: Run, agent: str, path: str, symbol: str, *, failing: int = 0, silent: bool = False) -> int:
     """A worker's way through a task; `failing` test runs are mended, a `silent` last one stays. Gives the last test."""
     rng = run.rng
-    code = "\n".join(f"def {run.words()[1]}(): return {rng.randrange(999)}" for _ in range(rng.randrange(3, 9)))
-    run.act(agent, "Read", {"file_path": path}, seen=f"{code}\ndef {symbol}(): pass", thought=f"I start with {path}.")
+    code = "\n".join(
+        f"def {run.words()[1]}(): return {rng.randrange(999)}" for _ in range(rng.randrange(3, 9))
+    )
+    run.act(
+        agent,
+        "Read",
+        {"file_path": path},
+        seen=f"{code}\ndef {symbol}(): pass",
+        thought=f"I start with {path}.",
+    )
     for _ in range(rng.randrange(3)):
         if rng.random() < 0.2:
             run.act(agent, "Read", {"file_path": run.words()[0]}, seen="File does not exist.", status="error")
         else:
             run.act(agent, "Grep", {"pattern": symbol}, seen=f"{path}:3: def {symbol}")
     if rng.random() < 0.03:  # people and agents try things that do not matter
-        run.act(agent, "Bash", {"command": f"which tool{rng.randrange(99)}"}, seen="exit code: 1", status="error")
+        run.act(
+            agent, "Bash", {"command": f"which tool{rng.randrange(99)}"}, seen="exit code: 1", status="error"
+        )
     test = {"command": f"pytest tests/test_{symbol}.py"}
     for k in range(failing):
         run.act(agent, "Edit", {"file_path": path, "old_string": "pass", "new_string": f"{symbol}({k})"})
         run.act(agent, "Bash", test, seen=f"E AssertionError: {symbol}\n1 failed, 4 passed", status="error")
     run.act(agent, "Edit", {"file_path": path, "old_string": "pass", "new_string": f"return {symbol}"})
     if silent:
-        return run.act(agent, "Bash", {"command": test["command"] + " || true"}, seen=f"FAILED {symbol}\n2 failed, 3 passed")
+        return run.act(
+            agent,
+            "Bash",
+            {"command": test["command"] + " || true"},
+            seen=f"FAILED {symbol}\n2 failed, 3 passed",
+        )
     return run.act(agent, "Bash", test, seen="5 passed in 0.41s")
 
 
-def generate(seed: int, *, workers: int = 4, rounds: int = 4, fault: str | None = None) -> tuple[Team, Planted | None]:
+def generate(
+    seed: int, *, workers: int = 4, rounds: int = 4, fault: str | None = None
+) -> tuple[Team, Planted | None]:
     """A good run of a lead, workers and a verifier, with benign noise; `fault` (one of `FAULTS`) is put in once."""
     rng = Random(f"{fault}/{seed}")
     run = Run(rng, workers)
@@ -155,12 +238,16 @@ def _task(run: Run, worker: str, planted: Planted | None) -> Iterator[None]:
         yield
     if rng.random() < 0.3:
         mate = rng.choice([w for w in run.workers if w != worker])
-        run.send(worker, mate, "message", content=f"Do you call {symbol} anywhere?", expected=rng.random() > 0.3)
+        run.send(
+            worker, mate, "message", content=f"Do you call {symbol} anywhere?", expected=rng.random() > 0.3
+        )
         if rng.random() < 0.8:
             run.send(mate, worker, "message", content=f"Only in {path}.")
     if planted and kind == "late_escalation":
         work(run, worker, path, symbol, failing=rng.randrange(6, 10))
-        planted.interactions.append(run.send(worker, "lead", "escalation", content=f"I am stuck on {symbol}."))
+        planted.interactions.append(
+            run.send(worker, "lead", "escalation", content=f"I am stuck on {symbol}.")
+        )
         run.send("lead", worker, "message", content=f"Look at {path} again.")
     elif rng.random() < 0.12:
         work(run, worker, path, symbol, failing=rng.randrange(1, 3))
@@ -178,10 +265,18 @@ def _task(run: Run, worker: str, planted: Planted | None) -> Iterator[None]:
     if planted and kind == "bottleneck":  # several want a review at once, and it comes to them very late
         for mate in rng.sample(run.workers, 3):
             wait = rng.randrange(200_000, 900_000)
-            planted.interactions.append(run.send(mate, "verifier", "message", content=f"Please review {path}.", delay=wait))
+            planted.interactions.append(
+                run.send(mate, "verifier", "message", content=f"Please review {path}.", delay=wait)
+            )
     if rng.random() < 0.5:
         run.send("lead", "verifier", "delegation", content=f"Please review {path}: {symbol}.")
-        run.act("verifier", "Read", {"file_path": path}, seen=f"def {symbol}(): return 1", thought=f"Reviewing {symbol}.")
+        run.act(
+            "verifier",
+            "Read",
+            {"file_path": path},
+            seen=f"def {symbol}(): return 1",
+            thought=f"Reviewing {symbol}.",
+        )
         run.act("verifier", "Bash", {"command": f"pytest tests/test_{symbol}.py"}, seen="5 passed")
         run.send("verifier", "lead", "result_return", content=f"{path} is fine.")
 
@@ -202,27 +297,60 @@ def large(*, members: int, steps: int, interactions: int, seed: int = 0) -> Team
         kind = rng.choice(("delegation", "result_return", "message", "signal"))
         content = f"see {rng.choice(vocabulary)} and src/{rng.choice(vocabulary)}.py"
         edges.append(
-            Interaction(f"e{number}", None, None, kind, None, a, None, k, b, None, k + 1, content,
-                        timestamp=START + timedelta(seconds=10 * k + 5), was_expected=rng.random() < 0.9)
-        )  # fmt: skip
+            Interaction(
+                f"e{number}",
+                None,
+                None,
+                kind,
+                None,
+                a,
+                None,
+                k,
+                b,
+                None,
+                k + 1,
+                content,
+                timestamp=START + timedelta(seconds=10 * k + 5),
+                was_expected=rng.random() < 0.9,
+            )
+        )
     lists = {}
     for a in agents:
         made = []
         for k in range(per):
             name = vocabulary[rng.randrange(len(vocabulary))]
             seen = f"src/{name}.py\n" + "\n".join(
-                f"  {rng.choice(VERBS)} {rng.choice(vocabulary)}({rng.randrange(1000)}) and what else there is" for _ in range(5)
+                f"  {rng.choice(VERBS)} {rng.choice(vocabulary)}({rng.randrange(1000)}) and what else there is"
+                for _ in range(5)
             )
             is_run, failed = k % 3 == 0, rng.random() < 0.05
             arguments = {"command": f"pytest {name}"} if is_run else {"file_path": f"src/{name}.py"}
             at = START + timedelta(seconds=10 * k)
             made.append(
                 TeamStep(
-                    None, a, k, f"{a}/{k}", f"Now {name}.", "Bash" if is_run else "Read", json.dumps(arguments), seen,
-                    "error" if failed else "ok", at, at + timedelta(seconds=3), 3000, 100, None,
-                    tuple(touched.get((a, k), ())), k,
+                    None,
+                    a,
+                    k,
+                    f"{a}/{k}",
+                    f"Now {name}.",
+                    "Bash" if is_run else "Read",
+                    json.dumps(arguments),
+                    seen,
+                    "error" if failed else "ok",
+                    at,
+                    at + timedelta(seconds=3),
+                    3000,
+                    100,
+                    None,
+                    tuple(touched.get((a, k), ())),
+                    k,
                 )
-            )  # fmt: skip
+            )
         lists[a] = tuple(made)
     edges.sort(key=lambda e: (e.timestamp, int(e.interaction_id[1:])))
-    return Team("large", member_list=tuple(Member(None, a) for a in agents), interaction_list=tuple(edges), step_lists=lists)
+    return Team(
+        "large",
+        member_list=tuple(Member(None, a) for a in agents),
+        interaction_list=tuple(edges),
+        step_lists=lists,
+    )

@@ -1,4 +1,4 @@
-"""Compression: what must hold on made and real teams, with a reading of identifiers and lines that is not the code's own."""
+"""Compression: what must hold on made and real teams, with another reading of identifiers and lines than the code's."""
 
 from __future__ import annotations
 
@@ -16,11 +16,24 @@ from sessionbank.team.model import Team, TeamStep
 from sessionbank.team.survival import METHODS, frontier, survival, survival_totals
 from tests.team.generated import generate, large
 
-PATH = re.compile(r"(?:[\w.-]+/)+[\w-]+\.(?:go|py|ts|tsx|js|md|json|yaml)\b|\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b")
+PATH = re.compile(
+    r"(?:[\w.-]+/)+[\w-]+\.(?:go|py|ts|tsx|js|md|json|yaml)\b|\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b"
+)
 
 
 def step(number: int, name: str, arguments: dict, seen: str = "", **more: object) -> TeamStep:
-    return TeamStep(None, "a", number, f"t{number}", None, name, json.dumps(arguments), seen, seq=number, **{"status": "ok", **more})
+    return TeamStep(
+        None,
+        "a",
+        number,
+        f"t{number}",
+        None,
+        name,
+        json.dumps(arguments),
+        seen,
+        seq=number,
+        **{"status": "ok", **more},
+    )
 
 
 def check_invariants(done: Compressed, source: dict) -> None:
@@ -91,11 +104,22 @@ def test_runs_up_to_the_threshold_are_cut_step_by_step() -> None:
 def test_of_repeated_failures_first_and_last_stay() -> None:
     steps = [step(k, "Read", {"file_path": f"src/f{k}.py"}, "y = 2\n" * 99) for k in range(3)]
     for k in range(3, 9):
-        steps.append(step(k, "Bash", {"command": "pytest tests"}, f"E at try {k}\nError: broken {k}\n" + "t\n" * 300, status="error"))
+        steps.append(
+            step(
+                k,
+                "Bash",
+                {"command": "pytest tests"},
+                f"E at try {k}\nError: broken {k}\n" + "t\n" * 300,
+                status="error",
+            )
+        )
     done = compress(steps)
     assert [(e["kind"], json.loads(e["steps"])) for e in done.entries.to_dict("records")] == [
-        ("fold", [0, 1, 2]), ("cut", [3]), ("fold", [4, 5, 6, 7]), ("cut", [8]),
-    ]  # fmt: skip
+        ("fold", [0, 1, 2]),
+        ("cut", [3]),
+        ("fold", [4, 5, 6, 7]),
+        ("cut", [8]),
+    ]
     assert "Error: broken 3" in done.text("a") and "Error: broken 8" in done.text("a")
 
 
@@ -122,7 +146,10 @@ def test_verbose_output_is_stripped() -> None:
 
 
 def test_boundaries_over_the_budget_are_told() -> None:
-    steps = [step(0, "SendMessage", {"message": "m" * 900}, interaction_ids=("i",)), step(1, "Read", {"file_path": "f"}, "z\n" * 3000)]
+    steps = [
+        step(0, "SendMessage", {"message": "m" * 900}, interaction_ids=("i",)),
+        step(1, "Read", {"file_path": "f"}, "z\n" * 3000),
+    ]
     done = compress(Team("t", step_lists={"a": tuple(steps)}), CompressionConfig(max_tokens_per_agent=100))
     assert done.agents["over_budget"].tolist() == [True]
     assert done.stats()["over_budget"] == ["a"]
@@ -145,7 +172,9 @@ def test_summariser_is_asked_last_and_only_where_over_budget() -> None:
     assert tight.text("a").endswith("It read eight files.")
     assert tight.agents["tokens"].iloc[0] <= 80
     assert tight.originals(tight.entries.iloc[0]) == steps
-    long = compress(steps, CompressionConfig(max_tokens_per_agent=80, summarise=lambda text, tokens: "w" * 9999))
+    long = compress(
+        steps, CompressionConfig(max_tokens_per_agent=80, summarise=lambda text, tokens: "w" * 9999)
+    )
     assert long.entries["kind"].tolist() == ["fold"]  # refused: longer than asked for
 
 
@@ -155,7 +184,11 @@ def test_works_for_a_single_trajectory() -> None:
     fields = {f.name for f in dataclasses.fields(Step)}
     made = [step(k, "Read", {"file_path": f"src/f{k}.py"}, "x = 1\n" * 90) for k in range(9)]
     own = tuple(Step(**{f: getattr(s, f) for f in fields if hasattr(s, f)}) for s in made)
-    done = compress(Trajectory("entire-x-0", "s", Task("do"), own_steps=tuple(dataclasses.replace(s, agent_id=None) for s in own)))
+    done = compress(
+        Trajectory(
+            "entire-x-0", "s", Task("do"), own_steps=tuple(dataclasses.replace(s, agent_id=None) for s in own)
+        )
+    )
     assert done.entries["agent_id"].tolist() == ["main"]
     assert done.entries["kind"].tolist() == ["fold"]
 
@@ -187,7 +220,9 @@ def test_baselines() -> None:
     assert totals["later_used"].nunique() == 1
     # the cheat has nearly every word and nearly no line; random lines of the same size keep less than the chosen
     assert totals.loc["identifier list", "survival_bare"] > 0.5
-    assert totals.loc["identifier list", "survival"] < 0.2  # a path that stands alone on a line is its own line
+    assert (
+        totals.loc["identifier list", "survival"] < 0.2
+    )  # a path that stands alone on a line is its own line
     assert totals.loc["random lines", "tokens"] <= totals.loc["compressed", "tokens"]
     assert totals.loc["compressed", "survival"] > totals.loc["random lines", "survival"] + 0.2
     edge = frontier(run, shares=(0.002, 0.2))
@@ -201,7 +236,11 @@ def _values(action_input: str | None) -> str:
         value = json.loads(action_input or "{}")
     except ValueError:
         return action_input or ""
-    return "\n".join(v if isinstance(v, str) else json.dumps(v) for v in value.values()) if isinstance(value, dict) else str(value)
+    return (
+        "\n".join(v if isinstance(v, str) else json.dumps(v) for v in value.values())
+        if isinstance(value, dict)
+        else str(value)
+    )
 
 
 def _outside_count(steps: tuple, compressed: str) -> tuple[int, int]:
@@ -231,13 +270,17 @@ def _outside_count(steps: tuple, compressed: str) -> tuple[int, int]:
 
 @pytest.mark.shared
 @pytest.mark.parametrize("bundle", ["teams", "go-cli"])
-def test_teams_in_the_bundles(bundle: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], record_property: Callable) -> None:
+def test_teams_in_the_bundles(
+    bundle: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], record_property: Callable
+) -> None:
     import pandas as pd
 
     import sessionbank as sb
     from sessionbank.team.build import from_session
 
-    with sb.open_bank(shared / "data" / f"{bundle}.bundle", cache=tmp_path / "c", state_dir=tmp_path / "s") as bank:
+    with sb.open_bank(
+        shared / "data" / f"{bundle}.bundle", cache=tmp_path / "c", state_dir=tmp_path / "s"
+    ) as bank:
         runs = [from_session(session) for session in bank.discover()]
     frames, agents, outside = [], [], []
     for run in runs:
@@ -251,13 +294,24 @@ def test_teams_in_the_bundles(bundle: str, shared: Path, tmp_path: Path, capsys:
         for agent, steps in run.step_lists.items():
             outside.append(_outside_count(steps, "\n".join(inner.loc[inner["agent_id"] == agent, "text"])))
     totals = survival_totals(pd.concat(frames)).set_index("method")
-    sums = pd.concat(agents)[["tokens", "original_tokens", "inner_tokens", "inner_original_tokens", "reread_tokens", "reread_original_tokens"]].sum()
+    sums = pd.concat(agents)[
+        [
+            "tokens",
+            "original_tokens",
+            "inner_tokens",
+            "inner_original_tokens",
+            "reread_tokens",
+            "reread_original_tokens",
+        ]
+    ].sum()
     used, there = (sum(column) for column in zip(*outside, strict=True))
     with capsys.disabled():
-        print(f"\n{bundle}: inner {sums['inner_tokens'] / sums['inner_original_tokens']:.1%}, "
-              f"stored {sums['tokens'] / sums['original_tokens']:.1%}, "
-              f"re-read {sums['reread_tokens'] / sums['reread_original_tokens']:.1%} of the original; "
-              f"counted from outside {there} of {used} later used identifiers survive ({there / used:.1%})")
+        print(
+            f"\n{bundle}: inner {sums['inner_tokens'] / sums['inner_original_tokens']:.1%}, "
+            f"stored {sums['tokens'] / sums['original_tokens']:.1%}, "
+            f"re-read {sums['reread_tokens'] / sums['reread_original_tokens']:.1%} of the original; "
+            f"counted from outside {there} of {used} later used identifiers survive ({there / used:.1%})"
+        )
         print(totals[["size", "survival", "survival_bare"]].round(3).to_string())
     assert sums["inner_tokens"] <= 0.2 * sums["inner_original_tokens"]
     assert totals.loc["compressed", "survival"] >= 0.9

@@ -22,18 +22,31 @@ def team(lanes: dict[str, list[tuple]], edges: list[tuple]) -> Team:
     steps = {
         agent: tuple(
             TeamStep(
-                None, agent, k, f"{agent}{k}", action_name="Bash", status="ok", interaction_ids=tuple(ids),
-                started_at=ZERO + timedelta(seconds=b), ended_at=ZERO + timedelta(seconds=e), tokens=10, seq=k,
+                None,
+                agent,
+                k,
+                f"{agent}{k}",
+                action_name="Bash",
+                status="ok",
+                interaction_ids=tuple(ids),
+                started_at=ZERO + timedelta(seconds=b),
+                ended_at=ZERO + timedelta(seconds=e),
+                tokens=10,
+                seq=k,
             )
             for k, (b, e, *ids) in enumerate(mine)
         )
         for agent, mine in lanes.items()
-    }  # fmt: skip
+    }
     made = tuple(
-        Interaction(i, None, None, t, None, a, None, None, b, None, 0, "x" * 8, timestamp=ZERO + timedelta(seconds=s))
+        Interaction(
+            i, None, None, t, None, a, None, None, b, None, 0, "x" * 8, timestamp=ZERO + timedelta(seconds=s)
+        )
         for i, t, a, b, s in edges
     )
-    return Team("hand", member_list=tuple(Member(None, a) for a in lanes), interaction_list=made, step_lists=steps)
+    return Team(
+        "hand", member_list=tuple(Member(None, a) for a in lanes), interaction_list=made, step_lists=steps
+    )
 
 
 @pytest.fixture
@@ -46,10 +59,12 @@ def hierarchical() -> Team:
             "B": [(12, 14, "d2"), (14, 59), (59, 60, "r2")],
         },
         [
-            ("d1", "delegation", "L", "A", 11), ("d2", "delegation", "L", "B", 12),
-            ("r1", "result_return", "A", "L", 40), ("r2", "result_return", "B", "L", 60),
+            ("d1", "delegation", "L", "A", 11),
+            ("d2", "delegation", "L", "B", 12),
+            ("r1", "result_return", "A", "L", 40),
+            ("r2", "result_return", "B", "L", 60),
         ],
-    )  # fmt: skip
+    )
 
 
 def test_hierarchical(hierarchical: Team) -> None:
@@ -61,7 +76,12 @@ def test_hierarchical(hierarchical: Team) -> None:
     assert g["interaction_density"] == 4 / 11
     assert g["max_in_degree"] == {"agent_id": "L", "count": 2} == g["max_out_degree"]
     # L waits 12..40 for A and 41..60 for B: 28 + 19; works 0..12, 40..41, 60..62
-    assert members.loc["L", ["span_ms", "work_ms", "waiting_ms", "idle_ms"]].tolist() == [62 * S, 15 * S, 47 * S, 0]
+    assert members.loc["L", ["span_ms", "work_ms", "waiting_ms", "idle_ms"]].tolist() == [
+        62 * S,
+        15 * S,
+        47 * S,
+        0,
+    ]
     assert members.loc["A", ["span_ms", "work_ms"]].tolist() == [29 * S, 29 * S]
     assert members.loc["B", ["span_ms", "work_ms"]].tolist() == [48 * S, 48 * S]
     assert members["waited_for_ms"].to_dict() == {"L": 0, "A": 28 * S, "B": 19 * S}
@@ -73,16 +93,26 @@ def test_hierarchical(hierarchical: Team) -> None:
     assert g["critical_path_share"] == 1.0
     path = [tuple(r) for r in m.critical_path[["agent_id", "step", "work_ms", "via"]].itertuples(index=False)]
     assert path == [
-        ("L", 0, 10 * S, "start"), ("L", 1, S, "own"), ("L", 2, S, "own"), ("B", 0, 2 * S, "interaction"),
-        ("B", 1, 45 * S, "own"), ("B", 2, S, "own"), ("L", 4, 2 * S, "interaction"),
-    ]  # fmt: skip
+        ("L", 0, 10 * S, "start"),
+        ("L", 1, S, "own"),
+        ("L", 2, S, "own"),
+        ("B", 0, 2 * S, "interaction"),
+        ("B", 1, 45 * S, "own"),
+        ("B", 2, S, "own"),
+        ("L", 4, 2 * S, "interaction"),
+    ]
     assert g["reciprocity"] == 1.0
     assert g["total_wall_time_seconds"] == 62.0
     assert g["total_tokens"] == 110
     assert g["total_cost_usd"] is None
     assert g["coordination_overhead"] == 8 / 11
     assert g["waiting_share"] == pytest.approx(47 / (62 + 29 + 48))
-    assert m.interactions.set_index("interaction_id")["queue_ms"].to_dict() == {"d1": 0, "d2": 0, "r1": 0, "r2": 0}
+    assert m.interactions.set_index("interaction_id")["queue_ms"].to_dict() == {
+        "d1": 0,
+        "d2": 0,
+        "r1": 0,
+        "r2": 0,
+    }
     # d1 was received at 11 and answered at 40
     assert m.interactions.set_index("interaction_id").loc["d1", "work_ms"] == 29 * S
     assert m.interactions["content_tokens"].tolist() == [2, 2, 2, 2]  # 8 characters
@@ -91,9 +121,18 @@ def test_hierarchical(hierarchical: Team) -> None:
 def test_flat() -> None:
     # three peers, each at work 0..10 and 10..20; messages at second 10 in a ring, and A to C beside it
     flat = team(
-        {"A": [(0, 10, "ab", "ac"), (10, 20, "ca")], "B": [(0, 10, "bc"), (10, 20, "ab")], "C": [(0, 10, "ca"), (10, 20, "bc", "ac")]},
-        [("ab", "message", "A", "B", 10), ("bc", "message", "B", "C", 10), ("ca", "message", "C", "A", 10), ("ac", "message", "A", "C", 10)],
-    )  # fmt: skip
+        {
+            "A": [(0, 10, "ab", "ac"), (10, 20, "ca")],
+            "B": [(0, 10, "bc"), (10, 20, "ab")],
+            "C": [(0, 10, "ca"), (10, 20, "bc", "ac")],
+        },
+        [
+            ("ab", "message", "A", "B", 10),
+            ("bc", "message", "B", "C", 10),
+            ("ca", "message", "C", "A", 10),
+            ("ac", "message", "A", "C", 10),
+        ],
+    )
     g = metrics(flat).graph
     assert g["interaction_density"] == 4 / 6
     assert g["max_in_degree"] == {"agent_id": "C", "count": 2}
@@ -104,8 +143,10 @@ def test_flat() -> None:
     assert g["reciprocity"] == 2 / 4  # of AB, BC, CA, AC only A and C write both ways
     assert g["waiting_share"] == 0.0
     assert handover_matrix(flat).to_dict("index") == {
-        "A": {"A": 0, "B": 1, "C": 1}, "B": {"A": 0, "B": 0, "C": 1}, "C": {"A": 1, "B": 0, "C": 0},
-    }  # fmt: skip
+        "A": {"A": 0, "B": 1, "C": 1},
+        "B": {"A": 0, "B": 0, "C": 1},
+        "C": {"A": 1, "B": 0, "C": 0},
+    }
 
 
 def test_wave() -> None:
@@ -155,13 +196,24 @@ def test_hub_is_a_bottleneck() -> None:
 
 def test_unknown_is_missing_not_zero() -> None:
     silent = Team(
-        "t", member_list=(Member(None, "lead", steps=None), Member(None, "mate")),
-        interaction_list=(Interaction("i", None, None, "message", None, "lead", None, None, "mate", None, None, None),),
-    )  # fmt: skip
+        "t",
+        member_list=(Member(None, "lead", steps=None), Member(None, "mate")),
+        interaction_list=(
+            Interaction("i", None, None, "message", None, "lead", None, None, "mate", None, None, None),
+        ),
+    )
     m = metrics(silent)
-    assert m.members[["steps", "tool_calls", "tokens", "errors", "work_ms", "waiting_ms"]].isna().all(axis=None)
+    assert (
+        m.members[["steps", "tool_calls", "tokens", "errors", "work_ms", "waiting_ms"]].isna().all(axis=None)
+    )
     assert m.interactions[["latency_ms", "queue_ms", "content_chars", "ok"]].isna().all(axis=None)
-    for name in ("interaction_density", "parallelism_ratio", "critical_path_ms", "total_tokens", "total_wall_time_seconds"):
+    for name in (
+        "interaction_density",
+        "parallelism_ratio",
+        "critical_path_ms",
+        "total_tokens",
+        "total_wall_time_seconds",
+    ):
         assert m.graph[name] is None, name
     assert json.loads(json.dumps(m.to_dict()))["total_interactions"] == 1
 
@@ -202,7 +254,9 @@ def test_invariants_of_generated_teams(fault: str | None) -> None:
     assert m.graph["critical_path_ms"] <= members["work_ms"].sum()
     assert m.graph["critical_path_ms"] >= members["work_ms"].max() - 1
     time = member_time(run)
-    assert time.groupby("agent_id")["ms"].sum().to_dict() == members.set_index("agent_id")["span_ms"].to_dict()
+    assert (
+        time.groupby("agent_id")["ms"].sum().to_dict() == members.set_index("agent_id")["span_ms"].to_dict()
+    )
     assert m.to_dict() == metrics(run).to_dict()
 
 

@@ -18,7 +18,10 @@ RUNS = 40
 
 def chance(total: int, planted: int, drawn: int, *, least: int) -> float:
     """How likely `drawn` of `total` hold at least `least` of the `planted` ones."""
-    ways = sum(math.comb(planted, j) * math.comb(total - planted, drawn - j) for j in range(least, min(planted, drawn) + 1))
+    ways = sum(
+        math.comb(planted, j) * math.comb(total - planted, drawn - j)
+        for j in range(least, min(planted, drawn) + 1)
+    )
     return ways / math.comb(total, drawn)
 
 
@@ -41,6 +44,8 @@ def test_planted_fault_is_critical(fault: str, capsys: pytest.CaptureFixture[str
         by_chance += chance(len(frame), len(mine), drawn, least=least)
         share += drawn / len(frame)
     with capsys.disabled():
-        print(f"\n{fault}: found {hits} of {RUNS}; chance {by_chance / RUNS:.0%}; critical {share / RUNS:.0%} of all")
+        print(
+            f"\n{fault}: found {hits} of {RUNS}; chance {by_chance / RUNS:.0%}; critical {share / RUNS:.0%} of all"
+        )
     assert hits >= 0.8 * RUNS
     assert by_chance / RUNS < 0.3

@@ -17,23 +17,51 @@ ZERO = datetime(2026, 1, 5, 12, tzinfo=UTC)
 PARTS = ["downstream_success", "latency_penalty", "expected", "information_density"]
 
 
-def step(agent: str, number: int, second: float, *ids: str, name: str = "Read", arguments: dict | None = None,
-         seen: str = "", status: str = "ok") -> TeamStep:  # fmt: skip
+def step(
+    agent: str,
+    number: int,
+    second: float,
+    *ids: str,
+    name: str = "Read",
+    arguments: dict | None = None,
+    seen: str = "",
+    status: str = "ok",
+) -> TeamStep:
     at = ZERO + timedelta(seconds=second)
-    return TeamStep(None, agent, number, None, None, name, json.dumps(arguments or {}), seen, status, at, at,
-                    interaction_ids=ids, seq=number)  # fmt: skip
+    return TeamStep(
+        None,
+        agent,
+        number,
+        None,
+        None,
+        name,
+        json.dumps(arguments or {}),
+        seen,
+        status,
+        at,
+        at,
+        interaction_ids=ids,
+        seq=number,
+    )
 
 
 def edge(key: str, kind: str, a: str, b: str, second: float, **more: object) -> Interaction:
     values = {"content": "", "to_step": 0, **more}
-    return Interaction(key, None, None, kind, None, a, None, 0, b, None, timestamp=ZERO + timedelta(seconds=second), **values)
+    return Interaction(
+        key, None, None, kind, None, a, None, 0, b, None, timestamp=ZERO + timedelta(seconds=second), **values
+    )
 
 
 def team(steps: list[TeamStep], edges: list[Interaction]) -> Team:
     lists: dict[str, tuple[TeamStep, ...]] = {}
     for s in steps:
         lists[s.agent_id] = (*lists.get(s.agent_id, ()), s)
-    return Team("hand", member_list=tuple(Member(None, a) for a in lists), interaction_list=tuple(edges), step_lists=lists)
+    return Team(
+        "hand",
+        member_list=tuple(Member(None, a) for a in lists),
+        interaction_list=tuple(edges),
+        step_lists=lists,
+    )
 
 
 def test_parts_and_totals_on_paper() -> None:
@@ -42,11 +70,25 @@ def test_parts_and_totals_on_paper() -> None:
         [
             step("A", 0, 0, "d", name="SendMessage"),
             step("B", 0, 5, "d"),
-            step("B", 1, 6, name="Edit", arguments={"file_path": "src/cart.py", "new_string": "merge_carts()"}),
-            step("B", 2, 7, name="Bash", arguments={"command": "pytest tests"}, seen="1 failed", status="error"),
+            step(
+                "B", 1, 6, name="Edit", arguments={"file_path": "src/cart.py", "new_string": "merge_carts()"}
+            ),
+            step(
+                "B", 2, 7, name="Bash", arguments={"command": "pytest tests"}, seen="1 failed", status="error"
+            ),
             step("B", 3, 8, name="Read", arguments={"file_path": "b"}),
         ],
-        [edge("d", "delegation", "A", "B", 0, content="Look at merge_carts in src/cart.py", was_expected=True)],
+        [
+            edge(
+                "d",
+                "delegation",
+                "A",
+                "B",
+                0,
+                content="Look at merge_carts in src/cart.py",
+                was_expected=True,
+            )
+        ],
     )
     done = score(run)
     row = done.interactions.iloc[0]
@@ -75,7 +117,10 @@ def test_parts_and_totals_on_paper() -> None:
 def test_a_mended_failure_weighs_less_and_its_mending_is_seen() -> None:
     check = {"command": "pytest tests"}
     run = team(
-        [step("B", 0, 0, name="Bash", arguments=check, status="error"), step("B", 1, 1, name="Bash", arguments=check, seen="5 passed")],
+        [
+            step("B", 0, 0, name="Bash", arguments=check, status="error"),
+            step("B", 1, 1, name="Bash", arguments=check, seen="5 passed"),
+        ],
         [],
     )
     assert score(run).steps["progress"].tolist() == [0.7, 0.8]
@@ -87,7 +132,10 @@ def test_lost_failed_and_slow() -> None:
     edges[2] = edge("m2", "message", "A", "B", 2, ok=False)
     steps = [step("A", 0, 0, *(f"m{k}" for k in range(6)), name="SendMessage")]
     # m0, m3 and m4 are read 5 s after they were sent, m5 160 s after: 32 times the usual
-    steps += [step("B", n, second, key) for n, (key, second) in enumerate([("m0", 5), ("m3", 8), ("m4", 9), ("m5", 165)])]
+    steps += [
+        step("B", n, second, key)
+        for n, (key, second) in enumerate([("m0", 5), ("m3", 8), ("m4", 9), ("m5", 165)])
+    ]
     rows = score(team(steps, edges)).interactions.set_index("interaction_id")
     assert rows.loc["m1", ["downstream_success", "latency_penalty"]].tolist() == [0.0, 1.0]
     assert "never received" in rows.loc["m1", "reason"]
@@ -98,7 +146,9 @@ def test_lost_failed_and_slow() -> None:
 
 
 def test_unknown_receiver_is_missing() -> None:
-    run = team([step("A", 0, 0, "m")], [edge("m", "message", "A", "ghost", 0, content="see src/a.py", to_step=None)])
+    run = team(
+        [step("A", 0, 0, "m")], [edge("m", "message", "A", "ghost", 0, content="see src/a.py", to_step=None)]
+    )
     row = score(run).interactions.iloc[0]
     assert row[["downstream_success", "latency_penalty", "expected"]].isna().all()
     assert row["information_density"] == 1 / (1 + 4)
@@ -143,7 +193,11 @@ def test_limits_of_the_configuration_hold() -> None:
     assert none.critical_steps.empty and none.critical_interactions.empty
     high = score(run, ScoreConfig(critical_step_threshold=1.0, critical_interaction_threshold=1.0))
     assert high.critical_steps.empty
-    for wrong in ({"max_critical_ratio": 2}, {"step_weights": {"promise": 1}}, {"interaction_weights": dict.fromkeys(PARTS, 3.0)}):
+    for wrong in (
+        {"max_critical_ratio": 2},
+        {"step_weights": {"promise": 1}},
+        {"interaction_weights": dict.fromkeys(PARTS, 3.0)},
+    ):
         with pytest.raises(QueryError, match=next(iter(wrong))):
             ScoreConfig(**wrong)
 

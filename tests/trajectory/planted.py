@@ -109,7 +109,7 @@ def planted(seed: int = 7) -> list[tuple[str, str, str]]:
     add("groq", "gsk_" + some(52), "export GROQ=@@")
     add("e-mail", "marta.kowalczyk@studio-nord.eu", "please write to @@ about it")
     add("home folder mac", "mkowalczyk", "/Users/@@/src/shop/main.go:12: undefined: x")
-    add("home folder linux", "jdoe42", "cd /home/@@/work && ls")
+    add("home folder linux", "jdoe42", "cd /home/@@/src && ls")
     add("home folder windows", "Henrik", "C:\\Users\\@@\\AppData\\Local\\Temp\\x.log")
     add("author", "Marta Kowalczyk", "Author: @@ <marta@studio-nord.eu>\nDate:   Mon Feb 2 2026")
     return kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -13,7 +14,6 @@ import pytest
 
 import sessionbank as sb
 from sessionbank.errors import FormatError, QueryError
-from sessionbank.records import Block
 from sessionbank.trajectory import Outcome, Redactor, read_jsonl, synthesize, write_jsonl
 from sessionbank.trajectory.export import UnredactedWarning
 from tests.trajectory.made_sessions import Script, small, with_subagent
@@ -127,7 +127,7 @@ def test_memory_does_not_grow_with_the_number(tmp_path):
 
 
 def test_unknown_options_are_refused_before_anything_is_written(tmp_path):
-    for options in ({"format": "xml"}, {"arguments": "yaml"}, {"context": "half"}):
+    for options in ({"format": "xml"}, {"arguments": "yaml"}, {"thinking": "loud"}, {"context": "half"}):
         with pytest.raises(QueryError, match="there are"):
             write_jsonl([], tmp_path / "t.jsonl", **options)
     assert list(tmp_path.iterdir()) == []
@@ -194,10 +194,10 @@ def test_atif_embeds_subagents_and_points_at_them(tmp_path):
     assert result["subagent_trajectory_ref"][0]["trajectory_id"] == child["trajectory_id"]
     assert child["steps"][0]["message"] == "Look for the leak"
     deeper = child["subagent_trajectories"][0]["steps"]
-    assert [(s["source"], s["message"]) for s in deeper][0] == (
+    assert (deeper[0]["source"], deeper[0]["message"]) == (
         "user",
         "Read pool.py",
-    )  # its prompt stands in the call alone
+    )  # it stands in the call alone
     assert deeper[0]["extra"]["is_inferred"] is True
     last = document["steps"][-1]
     assert last["tool_calls"][0]["function_name"] == "mcp__db__query"
@@ -262,104 +262,6 @@ def test_atif_of_another_program_is_read(tmp_path):
     assert (made.replies[0].input_tokens, made.replies[0].cache_read_tokens, made.agent) == (6, 4, "other")
 
 
-# -- chat ----------------------------------------------------------------------------------------------------------
-
-
-def test_chat_rows_follow_the_conversation(tmp_path):
-    (row,) = lines(plain([judged(small())], tmp_path / "t.jsonl", format="messages").path)
-    assert [(m["role"], m["content"]) for m in row["messages"]] == [
-        ("user", "Make the cart round to cents"),
-        ("assistant", "I look at the cart."),
-        ("tool", "def total(): ..."),
-        ("tool", "1 failed"),
-        ("user", "Also the tax, please"),
-        ("assistant", "Both are done."),
-        ("user", "[Request interrupted by user]"),
-    ]
-    said = row["messages"][1]
-    assert said["reasoning_content"] == "Where is the rounding?"
-    assert [json.loads(c["function"]["arguments"]) for c in said["tool_calls"]][1] == {
-        "command": "pytest -q",
-        "timeout": 5,
-    }
-    assert [m["tool_call_id"] for m in row["messages"] if m["role"] == "tool"] == ["t1", "t2"]
-    assert (row["outcome"], row["score"], row["open_calls"]) == ("partial", 0.5, [])
-
-
-def test_arguments_may_be_objects_and_each_agent_is_a_row(tmp_path):
-    rows = lines(
-        plain(
-            [synthesize(with_subagent(), outcome=None)],
-            tmp_path / "t.jsonl",
-            format="messages",
-            arguments="dict",
-        ).path
-    )
-    assert [r["agent_id"] for r in rows] == [None, "a1", "a2"]
-    call = rows[0]["messages"][1]["tool_calls"][0]["function"]
-    assert call == {"name": "Task", "arguments": {"subagent_type": "Explore", "prompt": "Look for the leak"}}
-    assert rows[0]["open_calls"] == ["open"]
-    assert [m["role"] for m in rows[0]["messages"]] == ["user", "assistant", "tool", "assistant"]
-
-
-def test_tools_are_inferred_from_what_calls_gave(tmp_path):
-    s = Script()
-    s.prompt("Go")
-    s.tool("m1", "t1", "Grep", '{"pattern":"x","path":"a"}', output="1")
-    s.tool("m1", "t2", "Grep", '{"pattern":"y","n":3,"globs":["*.py"],"opts":{"i":true}}', output="2")
-    s.tool("m1", "t3", "Grep", '{"pattern":null,"n":1.5}', output="3")
-    s.tool("m2", "t4", "apply_patch", '"*** Begin"', output="ok")
-    (row,) = lines(
-        plain([synthesize(s.session(), outcome=None)], tmp_path / "t.jsonl", format="messages").path
-    )
-    grep, patch = (t["function"] for t in row["tools"][::-1])
-    grep, patch = (grep, patch) if grep["name"] == "Grep" else (patch, grep)
-    assert grep["parameters"]["required"] == ["pattern"]
-    assert grep["parameters"]["properties"] == {
-        "pattern": {"type": ["null", "string"]},
-        "path": {"type": "string"},
-        "n": {"type": "number"},
-        "globs": {"type": "array", "items": {"type": "string"}},
-        "opts": {"type": "object", "properties": {"i": {"type": "boolean"}}, "required": ["i"]},
-    }
-    assert patch["parameters"]["properties"] == {"input": {"type": "string"}}
-
-
-def test_pictures_are_left_out_with_a_note(tmp_path):
-    s = Script()
-    s.line("user", "prompt", Block("text", "Look"), Block("image", None, None, "image/png", 12), text="Look")
-    s.tool("m1", "t1", "Read", "{}", output="shown")
-    s.messages[2] = replace(
-        s.messages[2], blocks=(*s.messages[2].blocks, Block("image", None, "t1", "image/jpeg", 9))
-    )
-    made = synthesize(s.session(), outcome=None)
-    assert (made.replies[0].before[0].images, made.own_steps[0].images) == (("image/png",), ("image/jpeg",))
-    (row,) = lines(plain([made], tmp_path / "t.jsonl", format="messages").path)
-    assert [m["content"] for m in row["messages"]] == [
-        "Look\n[image: image/png]",
-        "",
-        "shown\n[image: image/jpeg]",
-    ]
-
-
-def test_the_live_context_leaves_out_what_the_model_no_longer_saw(tmp_path):
-    s = Script()
-    s.prompt("Old", live=False)
-    s.reply("m1", Block("text", "Old answer"), live=False)
-    s.line("user", "compact_summary", Block("text", "So far: old"))
-    s.prompt("New")
-    s.reply("m2", Block("text", "New answer"))
-    made = synthesize(s.session(), outcome=None)
-    for context, said in (
-        ("all", ["Old", "Old answer", "So far: old", "New", "New answer"]),
-        ("live", ["So far: old", "New", "New answer"]),
-    ):
-        (row,) = lines(plain([made], tmp_path / "c", format="messages", context=context).path)
-        (document,) = lines(plain([made], tmp_path / "a", format="atif", context=context).path)
-        assert [m["content"] for m in row["messages"]] == said
-        assert [x["message"] for x in document["steps"]] == said
-
-
 # -- real input ----------------------------------------------------------------------------------------------------
 
 
@@ -395,6 +297,36 @@ def test_no_call_and_no_word_is_lost_in_any_format(shop, tmp_path):
     assert not results - found
     assert Counter(c["id"] for r in rows for m in r["messages"] for c in m.get("tool_calls", [])) == calls
     assert not results - Counter(m["content"] for r in rows for m in r["messages"] if m["role"] == "tool")
+
+
+def test_sessions_may_be_given_as_they_are(tmp_path):
+    write_jsonl(small(), tmp_path / "a", format="atif")
+    write_jsonl([synthesize(small())], tmp_path / "b", format="atif")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_canonical_records_are_of_sessions_that_a_bank_holds(root, tmp_path):
+    for given in (small(), synthesize(small(), outcome=None)):
+        with pytest.raises(QueryError, match="stored lines"):
+            write_jsonl([given], tmp_path / "c", format="canonical")
+    with sb.open_bank(
+        root / "data" / "shop.bundle", cache=tmp_path / "x", state_dir=tmp_path, progress=False
+    ) as bank:
+        sessions = list(bank.iter_sessions())
+        asis = plain(sessions, tmp_path / "plain", format="canonical")
+        clean = write_jsonl(sessions, tmp_path / "clean", format="canonical")
+        wanted = sessions[0].canonical().records
+    assert lines(asis.path)[: len(wanted)] == [dict(r) for r in wanted]
+    written = {r["source_group_id"] for r in lines(asis.path)}
+    assert {sid for sid, _ in asis.skipped} == {s.session_id for s in sessions} - written
+    assert "/home/ada" in asis.path.read_text("utf-8")
+    assert "/home/ada" not in clean.path.read_text("utf-8")
+    for before, after in zip(lines(asis.path), lines(clean.path), strict=True):
+        assert before["record_id"] == after["record_id"]
+        assert hashlib.sha256(after["record_json"].encode()).hexdigest() == after["record_hash"]
+        assert (before["record_hash"] == after["record_hash"]) == (
+            before["content_hash"] == after["content_hash"]
+        )
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ import pytest
 
 import sessionbank as sb
 from sessionbank.trajectory import Redactor, Task, synthesize, write_jsonl
+from sessionbank.trajectory.canonical import canonical_records
 from sessionbank.trajectory.export import FORMATS, UnredactedWarning
 from tests.trajectory.made_sessions import Script, small
 from tests.trajectory.planted import planted
@@ -70,6 +71,35 @@ def test_no_secret_leaves_through_a_file(tmp_path, form):
     text = written.path.read_text("utf-8")
     assert [k for k, value, _ in PLANTED if any(v in text for v in forms_of(value))] == []
     assert written.rows
+
+
+def test_no_secret_leaves_through_canonical_records(tmp_path):
+    turns = []
+    for number, (_, _, text) in enumerate(PLANTED):
+        asked = {"role": "user", "content": f"Please see: {text}"}
+        call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": text}}
+        said = {"role": "assistant", "content": [{"type": "text", "text": text}, call]}
+        turns += [("user", asked), ("assistant", said)]
+    rows = [
+        {
+            "type": kind,
+            "uuid": f"u{n}",
+            "sessionId": "s1",
+            "timestamp": f"2026-03-02T09:{n // 60:02}:{n % 60:02}.000Z",
+            "message": m,
+        }
+        for n, (kind, m) in enumerate(turns)
+    ]
+    stored = "\n".join(map(json.dumps, rows)).encode()
+
+    class Reach:
+        def canonical(self, session, record):
+            return canonical_records(stored)
+
+    session = replace(secretive(), reach=Reach())
+    text = write_jsonl([session], tmp_path / "out.jsonl", format="canonical").path.read_text("utf-8")
+    assert len(text.splitlines()) > len(PLANTED)
+    assert [k for k, value, _ in PLANTED if any(v in text for v in forms_of(value))] == []
 
 
 def test_no_secret_leaves_through_the_report_log_or_repr(tmp_path, caplog):
@@ -212,7 +242,7 @@ CODE = [
     "npm i @types/node@18.19.3",
     "logo@2x.png",
     "func (s *Store) Token() string { return s.token }",
-    "/home/runner/work/shop",
+    "/home/runner/shop",
     "/Users/<user>/src",
     "go get x.dev/y@v1.2.3",
     'raise ValueError("password must not be empty")',

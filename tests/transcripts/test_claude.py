@@ -21,7 +21,9 @@ def read(tmp_path):
         for number, story in enumerate(stories):
             data = story if isinstance(story, bytes) else story.bytes()
             sid = f"bytes-{number}" if isinstance(story, bytes) else story.session_id
-            repo.add_checkpoint(f"{number:012x}", sessions=[session(sid, data, created_at=f"2026-02-0{number + 1}T10:00:00Z")])
+            repo.add_checkpoint(
+                f"{number:012x}", sessions=[session(sid, data, created_at=f"2026-02-0{number + 1}T10:00:00Z")]
+            )
         banks.append(opened(repo.path, tmp_path / f"bank{len(banks)}"))
         assert_agreement(banks[-1], light=True)
         return banks[-1]
@@ -45,9 +47,22 @@ def kinds(bank):
 def test_the_line_with_most_output_counts_and_input_once(read):
     c = Claude()
     for out in (9, 9, 159):
-        c.reply(message_id="m", tokens=usage(out, input=4, write=20, read=1000), stop=None if out == 9 else "tool_use")
+        c.reply(
+            message_id="m",
+            tokens=usage(out, input=4, write=20, read=1000),
+            stop=None if out == 9 else "tool_use",
+        )
     (call,) = rows(read(c), "token_usage")
-    assert [call[k] for k in ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens", "total_tokens")] == [4, 20, 1000, 159, 1183]
+    assert [
+        call[k]
+        for k in (
+            "input_tokens",
+            "cache_creation_tokens",
+            "cache_read_tokens",
+            "output_tokens",
+            "total_tokens",
+        )
+    ] == [4, 20, 1000, 159, 1183]
     assert not call["is_partial"]
 
 
@@ -96,18 +111,33 @@ def test_usage_seen_only_mid_stream_is_flagged_not_guessed(read):
 
 def test_writes_to_the_cache_for_an_hour_cost_more(read):
     c = Claude()
-    tokens = {"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 1_000_000,
-              "cache_creation": {"ephemeral_1h_input_tokens": 400_000, "ephemeral_5m_input_tokens": 600_000}}  # fmt: skip
+    tokens = {
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": 1_000_000,
+        "cache_creation": {"ephemeral_1h_input_tokens": 400_000, "ephemeral_5m_input_tokens": 600_000},
+    }
     c.reply(message_id="m", tokens=tokens)
     (call,) = rows(read(c), "token_usage")
     assert call["cache_creation_1h_tokens"] == 400_000
     assert call["cost_usd"] == pytest.approx(7.75)
 
 
-@pytest.mark.parametrize(("model", "priced"), [
-    ("claude-opus-4-5-20251101", True), ("claude-opus-4.5", True), ("anthropic/claude-opus-4-5", True), ("claude-opus-4-5[1m]", True),
-    ("claude-zzz-9", False), ("claude", False), ("gpt", False), ("orchid-coder-2", False), ("", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "priced"),
+    [
+        ("claude-opus-4-5-20251101", True),
+        ("claude-opus-4.5", True),
+        ("anthropic/claude-opus-4-5", True),
+        ("claude-opus-4-5[1m]", True),
+        ("claude-zzz-9", False),
+        ("claude", False),
+        ("gpt", False),
+        ("orchid-coder-2", False),
+        ("", False),
+    ],
+)
 def test_a_model_is_priced_or_listed_never_of_a_wrong_family(model, priced, read):
     c = Claude()
     c.reply(message_id="m", output=100, model=model)
@@ -152,10 +182,20 @@ def test_subagents_in_progress_lines_count_once_and_apart(read):
     c.result("toolu_task", "done")
     bank = read(c)
     (row,) = rows(bank, "sessions")
-    assert (row["output_tokens"], row["subagent_output_tokens"], row["subagent_api_calls"], row["subagent_tool_calls"]) == (9, 33, 1, 1)
+    assert (
+        row["output_tokens"],
+        row["subagent_output_tokens"],
+        row["subagent_api_calls"],
+        row["subagent_tool_calls"],
+    ) == (9, 33, 1, 1)
     assert row["tool_errors"] == 0
     inner = next(t for t in rows(bank, "tool_calls") if t["tool_call_id"] == "toolu_in")
-    assert (inner["status"], inner["parent_tool_call_id"], inner["agent_id"], inner["is_subagent"]) == ("error", "toolu_task", "a1b2c3d", True)
+    assert (inner["status"], inner["parent_tool_call_id"], inner["agent_id"], inner["is_subagent"]) == (
+        "error",
+        "toolu_task",
+        "a1b2c3d",
+        True,
+    )
     (sub,) = bank.discover()[0].subagents
     assert (sub.agent_id, sub.parent_tool_call_id, sub.agent_type) == ("a1b2c3d", "toolu_task", "explore")
     assert [u.output_tokens for u in sub.usage] == [33]
@@ -166,7 +206,9 @@ def test_a_sidechain_counts_as_a_subagent_by_its_own_model(read):
     c.prompt()
     c.reply(tool("toolu_task", "Agent", prompt="go look"), message_id="m", output=9)
     c.line("user", message={"role": "user", "content": "go look"}, isSidechain=True, parentUuid=None)
-    c.reply(tool("toolu_side"), message_id="s", output=33, model="claude-haiku-4-5-20251001", isSidechain=True)
+    c.reply(
+        tool("toolu_side"), message_id="s", output=33, model="claude-haiku-4-5-20251001", isSidechain=True
+    )
     c.result("toolu_side", isSidechain=True)
     bank = read(c)
     (row,) = rows(bank, "sessions")
@@ -184,14 +226,29 @@ def test_a_subagents_own_file_joins_its_session(tmp_path):
     c.reply(tool("toolu_task", "Agent", prompt="x"), message_id="m", output=9)
     c.result("toolu_task")
     for n in range(2):
-        sub.reply(tool(f"toolu_s{n}"), message_id=f"s{n}", output=30 + n, uuid=f"00000000-aaaa-4000-8000-00000000000{n}", isSidechain=True, agentId="abc")
+        sub.reply(
+            tool(f"toolu_s{n}"),
+            message_id=f"s{n}",
+            output=30 + n,
+            uuid=f"00000000-aaaa-4000-8000-00000000000{n}",
+            isSidechain=True,
+            agentId="abc",
+        )
     repo = CheckpointRepo(tmp_path / "repo")
-    repo.add_checkpoint("00000000000a", sessions=[session(c.session_id, c.bytes())], files={"tasks/toolu_task/agent-abc.jsonl": sub.bytes(0, 1)})
+    repo.add_checkpoint(
+        "00000000000a",
+        sessions=[session(c.session_id, c.bytes())],
+        files={"tasks/toolu_task/agent-abc.jsonl": sub.bytes(0, 1)},
+    )
     with opened(repo.path, tmp_path) as bank:
         assert bank.sessions()["subagent_output_tokens"].tolist() == [30]
         row = bank.token_usage().query("is_subagent").iloc[0]
         assert bank.raw(row) == [json.dumps(sub.lines[0]).encode()]
-        repo.add_checkpoint("00000000000a", sessions=[session(c.session_id, c.bytes())], files={"tasks/toolu_task/agent-abc.jsonl": sub.bytes()})
+        repo.add_checkpoint(
+            "00000000000a",
+            sessions=[session(c.session_id, c.bytes())],
+            files={"tasks/toolu_task/agent-abc.jsonl": sub.bytes()},
+        )
         assert bank.sessions()["subagent_output_tokens"].tolist() == [61]
         assert bank.sessions()["output_tokens"].tolist() == [9]
         assert_agreement(bank)
@@ -201,7 +258,9 @@ def test_task_and_agent_are_both_spawns(read):
     c = Claude()
     for n, name in enumerate(("Task", "Agent")):
         c.reply(tool(f"toolu_{n}", name, prompt="p", subagent_type=f"kind{n}"), message_id=f"m{n}")
-        c.progress(nested_reply(f"n{n}", message_id=f"n{n}", output=1), call_id=f"toolu_{n}", agent_id=f"agent{n}")
+        c.progress(
+            nested_reply(f"n{n}", message_id=f"n{n}", output=1), call_id=f"toolu_{n}", agent_id=f"agent{n}"
+        )
     assert [s.agent_type for s in read(c).discover()[0].subagents] == ["kind0", "kind1"]
 
 
@@ -222,7 +281,12 @@ def test_a_fork_counts_only_what_is_its_own(read):
     assert (one["inherited_messages"], two["inherited_messages"]) == (0, 4)
     assert len(bank.get_by_session_id(b.session_id).messages) == 6  # they are shown, and marked
     (edge,) = rows(bank, "lineage")
-    assert (edge["from_session"], edge["to_session"], edge["shared_messages"], edge["relation"]) == (a.session_id, b.session_id, 4, "resumed")
+    assert (edge["from_session"], edge["to_session"], edge["shared_messages"], edge["relation"]) == (
+        a.session_id,
+        b.session_id,
+        4,
+        "resumed",
+    )
 
 
 def test_a_fork_that_was_stored_first_is_still_the_fork(read):
@@ -233,7 +297,10 @@ def test_a_fork_that_was_stored_first_is_still_the_fork(read):
     b.lines = list(a.lines)  # with the first session's id
     b.prompt("u1")
     bank = read(b, a)
-    assert {r["session_id"]: r["human_prompts"] for r in rows(bank, "sessions")} == {a.session_id: 1, b.session_id: 1}
+    assert {r["session_id"]: r["human_prompts"] for r in rows(bank, "sessions")} == {
+        a.session_id: 1,
+        b.session_id: 1,
+    }
     assert {m["inherited_from"] for m in rows(bank, "messages")} == {None, a.session_id}
 
 
@@ -262,23 +329,34 @@ def test_parallel_calls_all_stay(read):
 # -- who said it -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("text", "keys", "kind"), [
-    ("real words", {}, "prompt"),
-    ("see <command-name> in the docs", {}, "prompt"),
-    ("skill text", {"isMeta": True}, "meta"),
-    ("<command-name>/clear</command-name>", {}, "command"),
-    ("<command-message>x</command-message>", {}, "command"),
-    ("<bash-input>ls</bash-input>", {}, "command"),
-    ("<local-command-stdout>x</local-command-stdout>", {}, "command_output"),
-    ("<bash-stdout>x</bash-stdout>", {}, "command_output"),
-    ("Caveat: The messages below were generated by the user while running local commands.", {"isMeta": True}, "meta"),
-    ("[Request interrupted by user]", {}, "interruption"),
-    ("[Request interrupted by user for tool use]", {}, "interruption"),
-    ("This session is being continued from a previous conversation that ran out", {"isCompactSummary": True}, "compact_summary"),
-    ("<task-notification>done</task-notification>", {}, "notification"),
-    ('<teammate-message teammate_id="x">hi</teammate-message>', {}, "teammate"),
-    ("   ", {}, "other"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "keys", "kind"),
+    [
+        ("real words", {}, "prompt"),
+        ("see <command-name> in the docs", {}, "prompt"),
+        ("skill text", {"isMeta": True}, "meta"),
+        ("<command-name>/clear</command-name>", {}, "command"),
+        ("<command-message>x</command-message>", {}, "command"),
+        ("<bash-input>ls</bash-input>", {}, "command"),
+        ("<local-command-stdout>x</local-command-stdout>", {}, "command_output"),
+        ("<bash-stdout>x</bash-stdout>", {}, "command_output"),
+        (
+            "Caveat: The messages below were generated by the user while running local commands.",
+            {"isMeta": True},
+            "meta",
+        ),
+        ("[Request interrupted by user]", {}, "interruption"),
+        ("[Request interrupted by user for tool use]", {}, "interruption"),
+        (
+            "This session is being continued from a previous conversation that ran out",
+            {"isCompactSummary": True},
+            "compact_summary",
+        ),
+        ("<task-notification>done</task-notification>", {}, "notification"),
+        ('<teammate-message teammate_id="x">hi</teammate-message>', {}, "teammate"),
+        ("   ", {}, "other"),
+    ],
+)
 def test_who_wrote_a_user_line(text, keys, kind, read):
     c = Claude()
     c.prompt(text, **keys)
@@ -306,7 +384,9 @@ def test_a_queued_prompt_counts_once_and_is_flagged(read):
     queued(c, "also this")
     c.result("t")
     bank = read(c)
-    assert [(m["kind"], m["is_queued"]) for m in rows(bank, "messages") if m["kind"] == "prompt"] == [("prompt", True)]
+    assert [(m["kind"], m["is_queued"]) for m in rows(bank, "messages") if m["kind"] == "prompt"] == [
+        ("prompt", True)
+    ]
     assert rows(bank, "sessions")[0]["human_prompts"] == 1
 
 
@@ -330,21 +410,30 @@ def test_what_was_queued_and_taken_back_is_no_prompt(read):
 # -- tool calls ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("content", "flag", "data", "status", "explicit"), [
-    ("ok", None, None, "ok", False),
-    ("ok", False, None, "ok", True),
-    ("boom", True, None, "error", True),
-    ("The user doesn't want to proceed with this tool use.", True, "User rejected tool use", "rejected", True),
-    ("The user doesn't want to take this action right now.", True, None, "rejected", True),
-    ("<tool_use_error>Sibling tool call errored</tool_use_error>", True, None, "interrupted", True),
-    ("[Request interrupted by user for tool use]", True, None, "interrupted", True),
-    ("x", None, {"interrupted": True}, "interrupted", False),
-    ("x", None, {"success": False}, "error", False),
-    ("The user doesn't want to proceed, says a README", None, None, "ok", False),
-    ("", None, None, "ok", False),
-    ([], None, None, "ok", False),
-    (None, None, None, "ok", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "flag", "data", "status", "explicit"),
+    [
+        ("ok", None, None, "ok", False),
+        ("ok", False, None, "ok", True),
+        ("boom", True, None, "error", True),
+        (
+            "The user doesn't want to proceed with this tool use.",
+            True,
+            "User rejected tool use",
+            "rejected",
+            True,
+        ),
+        ("The user doesn't want to take this action right now.", True, None, "rejected", True),
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", True, None, "interrupted", True),
+        ("[Request interrupted by user for tool use]", True, None, "interrupted", True),
+        ("x", None, {"interrupted": True}, "interrupted", False),
+        ("x", None, {"success": False}, "error", False),
+        ("The user doesn't want to proceed, says a README", None, None, "ok", False),
+        ("", None, None, "ok", False),
+        ([], None, None, "ok", False),
+        (None, None, None, "ok", False),
+    ],
+)
 def test_how_a_call_ended(content, flag, data, status, explicit, read):
     c = Claude()
     c.reply(tool("t"), message_id="m")
@@ -356,7 +445,12 @@ def test_how_a_call_ended(content, flag, data, status, explicit, read):
 
 def test_results_of_every_shape(read):
     c = Claude()
-    shapes = ["text", [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], [{"type": "tool_reference", "tool_name": "X"}], ["plain"]]
+    shapes = [
+        "text",
+        [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+        [{"type": "tool_reference", "tool_name": "X"}],
+        ["plain"],
+    ]
     for n, content in enumerate(shapes):
         c.reply(tool(f"t{n}", "mcp__linear-server__create_issue", n=n), message_id=f"m{n}")
         c.result(f"t{n}", content, data=[{"any": "list"}, None, 3])
@@ -375,16 +469,28 @@ def test_images_are_blocks_and_never_text(read):
     c.prompt([image, {"type": "text", "text": "look"}])
     bank = read(c)
     images = [b for b in rows(bank, "blocks") if b["type"] == "image"]
-    assert [(b["media_type"], b["bytes"], b["tool_call_id"]) for b in images] == [("image/png", 4, "t"), ("image/png", 4, None)]
+    assert [(b["media_type"], b["bytes"], b["tool_call_id"]) for b in images] == [
+        ("image/png", 4, "t"),
+        ("image/png", 4, None),
+    ]
     for name in ("messages", "blocks", "tool_calls"):
         assert "QUJDRA" not in repr(rows(bank, name))
 
 
 def test_thinking_that_was_withheld(read):
     c = Claude()
-    c.reply({"type": "thinking", "thinking": "", "signature": "abc"}, {"type": "redacted_thinking", "data": "x"}, {"type": "thinking", "thinking": "hm"}, message_id="m")
+    c.reply(
+        {"type": "thinking", "thinking": "", "signature": "abc"},
+        {"type": "redacted_thinking", "data": "x"},
+        {"type": "thinking", "thinking": "hm"},
+        message_id="m",
+    )
     blocks = rows(read(c), "blocks")
-    assert [(b["type"], b["text"], b["is_redacted"]) for b in blocks] == [("thinking", None, True), ("thinking", None, True), ("thinking", "hm", False)]
+    assert [(b["type"], b["text"], b["is_redacted"]) for b in blocks] == [
+        ("thinking", None, True),
+        ("thinking", None, True),
+        ("thinking", "hm", False),
+    ]
 
 
 def test_unknown_lines_and_keys_are_kept(read):

@@ -14,7 +14,9 @@ from sessionbank.transcripts.sniff import sniff
 
 def read(data):
     told = []
-    found = jsonl.lines(data, lambda severity, code, message, line=None: told.append((code, line)), id_key="uuid")
+    found = jsonl.lines(
+        data, lambda severity, code, message, line=None: told.append((code, line)), id_key="uuid"
+    )
     return [(f[0], f[1], f[2], f[3]) for f in found], told
 
 
@@ -64,7 +66,22 @@ def test_surrogates_that_belong_together_stay():
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
-@given(st.lists(st.one_of(st.binary(max_size=40), st.builds(lambda v: json.dumps({"uuid": "u", "v": v}).encode(), st.recursive(st.none() | st.text(max_size=5) | st.integers(), lambda c: st.lists(c, max_size=3), max_leaves=6))), max_size=8))
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=40),
+            st.builds(
+                lambda v: json.dumps({"uuid": "u", "v": v}).encode(),
+                st.recursive(
+                    st.none() | st.text(max_size=5) | st.integers(),
+                    lambda c: st.lists(c, max_size=3),
+                    max_leaves=6,
+                ),
+            ),
+        ),
+        max_size=8,
+    )
+)
 def test_no_bytes_stop_it(parts):
     data = b"\n".join(parts)
     found, told = read(data)

@@ -1,0 +1,440 @@
+"""Pictures of a team's run: graph, swimlanes, hand-over matrix, cost a member, compression frontier, score profile.
+
+Frames of `sessionbank.team` are drawn; nothing is measured here. Names come from transcripts and are drawn as plain
+text, cut to fit. All are legible for 3 and for 40 members.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sessionbank.plot import style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+# pale enough that the hand-overs drawn over them are seen; they differ in lightness too
+_STATES = {"work": "#8FA3B5", "waiting": "#F6DFB0", "idle": style.FAINT}
+_METHODS = {"compressed": style.BLUE, "identifier list": style.ORANGE, "random lines": style.GREY}
+_NAME = 18  # characters of a member's name that fit beside a lane
+MAX_ARROWS = 400  # more hand-overs than this hide the lanes; the first are drawn and the title says so
+
+
+def team_graph_data(interactions: pd.DataFrame) -> pd.DataFrame:
+    """What `team_graph` draws, from ``interactions()``: one row a sender, receiver and type.
+
+    Columns: from_agent, to_agent, type, count, emergent (how many no pattern allows), failed, is_emergent (all are).
+    """
+    style.need(interactions, ["from_agent", "to_agent", "type", "was_expected", "ok"], "interactions()")
+    marked = interactions.assign(
+        emergent=(interactions["was_expected"] == False).fillna(False).astype("int64"),  # noqa: E712
+        failed=(interactions["ok"] == False).fillna(False).astype("int64"),  # noqa: E712
+        count=1,
+    )
+    groups = marked.groupby(["from_agent", "to_agent", "type"], sort=False)
+    data = groups[["count", "emergent", "failed"]].sum().reset_index()
+    data["is_emergent"] = data["emergent"] == data["count"]
+    return data
+
+
+def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: Axes | None = None) -> Axes:
+    """Members on a circle and an arrow for each sender, receiver and type of ``interactions()``.
+
+    Width: how many; colour: type; dashed where all of them are emergent. `members` fixes the order around the circle
+    and adds those without an edge. Self edges are in the data, not in the picture. Gives the axes.
+    """
+    data = team_graph_data(interactions)
+    names = list(dict.fromkeys([*members, *data["from_agent"], *data["to_agent"]]))
+    if not names:
+        return style.nothing(style.axes(ax), "no members", title="Team")
+    n = len(names)
+    ax = style.axes(ax, size=(7.6, 5.6) if n <= 12 else (9.6, 8.0))
+    turn = [math.pi / 2 - 2 * math.pi * k / n for k in range(n)]
+    place = {name: (math.cos(a), math.sin(a)) for name, a in zip(names, turn, strict=True)}
+    most = max(data["count"], default=1)
+    bends: dict[tuple[str, str], int] = {}
+    from matplotlib import patches
+
+    arrow: Any = patches.FancyArrowPatch
+    for e in (
+        data[data["from_agent"] != data["to_agent"]].sort_values("count", ascending=False).to_dict("records")
+    ):
+        pair = (e["from_agent"], e["to_agent"])
+        bends[pair] = bends.get(pair, 0) + 1
+        ax.add_patch(
+            arrow(
+                place[pair[0]],
+                place[pair[1]],
+                connectionstyle=f"arc3,rad={0.06 + 0.09 * bends[pair]:.2f}",
+                arrowstyle="-|>",
+                mutation_scale=9 if n <= 12 else 6,
+                shrinkA=9 if n <= 12 else 5,
+                shrinkB=9 if n <= 12 else 5,
+                color=style.colour("interaction", e["type"]),
+                linewidth=0.7 + (3.8 if n <= 12 else 2.4) * math.sqrt(e["count"] / most),
+                alpha=0.85 if n <= 12 else 0.6,
+                linestyle=(0, (3, 1.6)) if e["is_emergent"] else "-",
+            )
+        )
+    ax.scatter(
+        [x for x, _ in place.values()],
+        [y for _, y in place.values()],
+        s=130 if n <= 12 else 45,
+        color=style.INK,
+        zorder=3,
+    )
+    for name, angle in zip(names, turn, strict=True):
+        degrees = math.degrees(angle)
+        is_left = math.cos(angle) < -0.01
+        tilt = 0.0 if n <= 12 else degrees + (180 if is_left else 0)
+        side = "center" if abs(math.cos(angle)) < 0.01 and n <= 12 else ("right" if is_left else "left")
+        ax.text(
+            1.09 * math.cos(angle),
+            1.09 * math.sin(angle),
+            style.plain(name, width=24),
+            rotation=tilt,
+            ha=side,
+            va="center",
+            rotation_mode="anchor",
+            fontsize=9.5 if n <= 12 else 8,
+            color=style.INK,
+        )
+    for kind in dict.fromkeys(data["type"]):
+        ax.plot([], [], color=style.colour("interaction", kind), linewidth=2.5, label=kind)
+    if data["is_emergent"].any():
+        ax.plot([], [], color=style.GREY, linewidth=1.5, linestyle=(0, (3, 1.6)), label="emergent")
+    reach = 1.3 if n <= 12 else 1.5
+    ax.set_xlim(-reach, reach)
+    ax.set_ylim(-reach, reach)
+    ax.set_aspect("equal")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    edges = int(data["count"].sum())
+    words = (
+        f"Team graph: {n} members, {edges} interactions between {len(bends)} ordered pairs; "
+        f"the most on one arrow is {most}."
+    )
+    style.dress(ax, title=f"Who reaches whom: {n} members, {edges} interactions", grid="", words=words)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_visible(False)
+    style.legend(ax)
+    return ax
+
+
+def team_timeline_data(
+    time: pd.DataFrame, interactions: pd.DataFrame | None = None
+) -> dict[str, pd.DataFrame]:
+    """What `team_timeline` draws: frames ``pieces`` and ``handovers``, with minutes since the first piece.
+
+    `time` is what `team.member_time` gives, `interactions` the frame of `team.metrics`. Hand-overs between members
+    with a lane and a known time of sending are kept; one that no step received arrives where it was sent.
+    """
+    import pandas as pd
+
+    style.need(time, ["agent_id", "kind", "begin", "end"], "team.member_time()")
+    start = time["begin"].min()
+
+    def minutes(column: pd.Series[Any]) -> pd.Series[Any]:
+        return (column - start).dt.total_seconds() / 60
+
+    pieces = time.assign(begin_min=minutes(time["begin"]), end_min=minutes(time["end"]))
+    if interactions is None:
+        return {
+            "pieces": pieces,
+            "handovers": pd.DataFrame(
+                columns=["from_agent", "to_agent", "type", "sent_min", "received_min", "is_received"]
+            ),
+        }
+    style.need(
+        interactions,
+        ["from_agent", "to_agent", "type", "sent_at", "received_at"],
+        "team.metrics().interactions",
+    )
+    lanes = set(time["agent_id"])
+    shown = interactions[
+        interactions["from_agent"].isin(lanes)
+        & interactions["to_agent"].isin(lanes)
+        & interactions["sent_at"].notna()
+        & (interactions["from_agent"] != interactions["to_agent"])
+    ]
+    sent = minutes(shown["sent_at"])
+    received = minutes(shown["received_at"]).fillna(sent)
+    return {
+        "pieces": pieces,
+        "handovers": shown.assign(
+            sent_min=sent, received_min=received, is_received=shown["received_at"].notna()
+        ),
+    }
+
+
+def team_timeline(
+    time: pd.DataFrame, interactions: pd.DataFrame | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """A lane a member along the run: work, waiting and idling, and an arrow for each hand-over.
+
+    Frames as in `team_timeline_data`; a hand-over that nobody received ends in a cross. Gives the axes.
+    """
+    title = "Team timeline"
+    if not len(time):
+        return style.nothing(style.axes(ax), "no step has a time", title=title)
+    data = team_timeline_data(time, interactions)
+    pieces, hand = data["pieces"], data["handovers"]
+    lanes = list(dict.fromkeys(pieces["agent_id"]))
+    place = {name: k for k, name in enumerate(lanes)}
+    ax = style.axes(ax, size=(9.2, 1.5 + (0.5 if len(lanes) <= 12 else 0.24) * len(lanes)))
+    for kind, tone in _STATES.items():
+        mine = pieces[pieces["kind"] == kind]
+        ax.barh(
+            [place[a] for a in mine["agent_id"]],
+            mine["end_min"] - mine["begin_min"],
+            left=mine["begin_min"],
+            height=0.34 if kind == "idle" else 0.62,
+            color=tone,
+            linewidth=0,
+            label=kind if len(mine) else None,
+            zorder=2,
+        )
+    crowded = len(hand) > 60
+    first = hand.sort_values("sent_min").head(MAX_ARROWS)
+    labelled: set[str] = set()
+    for e in first.to_dict("records"):
+        tone = style.colour("interaction", e["type"])
+        a, b = (e["sent_min"], place[e["from_agent"]]), (e["received_min"], place[e["to_agent"]])
+        label = None if e["type"] in labelled else e["type"]
+        labelled.add(e["type"])
+        ax.plot(
+            [a[0], b[0]],
+            [a[1], b[1]],
+            color=tone,
+            linewidth=0.8 if crowded else 1.3,
+            alpha=0.7 if crowded else 0.95,
+            label=label,
+            zorder=3,
+        )
+        mark: dict[str, Any] = {"marker": "X", "markersize": 7, "markeredgecolor": "white"}
+        if e["is_received"]:
+            mark = {"marker": "o", "markersize": 2.5 if crowded else 4, "markeredgecolor": tone}
+        ax.plot([b[0]], [b[1]], color=tone, markeredgewidth=0.6, zorder=4, **mark)
+    ax.set_yticks(range(len(lanes)), [style.plain(name, width=_NAME) for name in lanes])
+    ax.set_ylim(len(lanes) - 0.4, -0.6)
+    lost = int((~hand["is_received"].astype(bool)).sum()) if len(hand) else 0
+    cut = f", first {MAX_ARROWS} hand-overs of {len(hand)}" if len(hand) > MAX_ARROWS else ""
+    words = (
+        f"Swimlanes of {len(lanes)} members over {pieces['end_min'].max():.1f} minutes with {len(first)} hand-overs, "
+        f"{lost} not seen to arrive."
+    )
+    style.dress(
+        ax,
+        title=f"{title}: work, waiting, hand-overs{cut}",
+        x="minutes since the first step",
+        grid="x",
+        words=words,
+    )
+    style.legend(ax)
+    return ax
+
+
+def handover_matrix(matrix: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """The matrix of `team.handover_matrix` as shaded cells, senders down, receivers across; empty where none.
+
+    Numbers stand in the cells for up to 20 members. Gives the axes.
+    """
+    import numpy as np
+
+    n = len(matrix)
+    if not n:
+        return style.nothing(style.axes(ax), "no members", title="Hand-overs")
+    side = 2.6 + (0.5 if n <= 12 else 0.19) * n
+    ax = style.axes(ax, size=(side + 1.0, side))
+    values = matrix.to_numpy(dtype=np.float64)
+    most = max(values.max(), 1)
+    shown = ax.imshow(np.where(values > 0, values, np.nan), cmap="Blues", vmin=-0.25 * most, vmax=most)
+    if n <= 20:
+        for i, j in zip(*np.nonzero(values), strict=True):
+            ax.text(
+                j,
+                i,
+                f"{values[i, j]:.0f}",
+                ha="center",
+                va="center",
+                fontsize=9 if n <= 12 else 7,
+                color="white" if values[i, j] > 0.5 * most else style.INK,
+            )
+    else:
+        bar = ax.figure.colorbar(shown, ax=ax, shrink=0.6, boundaries=np.linspace(0, most, 64))
+        step = max(1, round(most / 6))
+        bar.set_ticks(range(0, int(most) + 1, step))
+        bar.ax.tick_params(labelsize=8)
+        bar.set_label("hand-overs", fontsize=8.5)
+    labels = [style.plain(str(name), width=_NAME) for name in matrix.index]
+    ax.set_xticks(
+        range(n),
+        labels,
+        rotation=90 if n > 12 else 40,
+        ha="center" if n > 12 else "right",
+        rotation_mode="default" if n > 12 else "anchor",
+    )
+    ax.set_yticks(range(n), labels)
+    ax.set_xticks(np.arange(-0.5, n), minor=True)
+    ax.set_yticks(np.arange(-0.5, n), minor=True)
+    ax.grid(visible=True, which="minor", color=style.FAINT, linewidth=0.6)
+    total = int(values.sum())
+    words = f"Hand-over matrix of {n} agents, {total} hand-overs, most in one cell {most:.0f}."
+    style.dress(ax, title=f"Hand-overs: {total} between {n}", x="to", y="from", grid="", words=words)
+    ax.tick_params(which="minor", length=0)
+    if n > 20:
+        ax.tick_params(labelsize=6.5)
+    return ax
+
+
+def member_cost_data(members: pd.DataFrame) -> pd.DataFrame:
+    """What `member_cost` draws, from the members of `team.metrics` (or ``members()``): agent_id, tokens, share.
+
+    Highest first; members whose tokens are not recorded come last, missing.
+    """
+    style.need(members, ["agent_id", "tokens"], "team.metrics().members")
+    tokens = members["tokens"].astype("Float64")
+    data = members[["agent_id"]].assign(
+        tokens=tokens, share=tokens / tokens.sum() if tokens.sum() else tokens
+    )
+    return data.sort_values("tokens", ascending=False, na_position="last", kind="stable", ignore_index=True)
+
+
+def member_cost(members: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Tokens of each member as bars, the largest on top, with its share; "not recorded" where they are missing."""
+    data = member_cost_data(members)
+    title = "Tokens by member"
+    if data.empty:
+        return style.nothing(style.axes(ax), "no members", title=title)
+    n = len(data)
+    ax = style.axes(ax, size=(7.5, 1.2 + (0.36 if n <= 12 else 0.2) * n))
+    ax.barh(range(n), data["tokens"].fillna(0).astype("float64"), color=style.BLUE, height=0.7)
+    for k, row in enumerate(data.to_dict("records")):
+        known = row["tokens"] == row["tokens"] and row["tokens"] is not None and str(row["tokens"]) != "<NA>"
+        note = f"{style.short(float(row['tokens']))}  {float(row['share']):.0%}" if known else "not recorded"
+        ax.text(
+            float(row["tokens"]) if known else 0,
+            k,
+            f" {note}",
+            va="center",
+            fontsize=8.5 if n <= 12 else 7,
+            color=style.INK if known else style.GREY,
+        )
+    ax.set_yticks(range(n), [style.plain(a, width=24) for a in data["agent_id"]])
+    ax.set_ylim(n - 0.4, -0.6)
+    style.room(ax, data["tokens"].dropna().astype("float64"))
+    style.short_numbers(ax.xaxis)
+    total = float(data["tokens"].sum())
+    unknown = int(data["tokens"].isna().sum())
+    words = f"Tokens of {n} members, {style.short(total)} in all; not recorded for {unknown}."
+    style.dress(ax, title=f"{title}: {style.short(total)}", x="tokens, all classes", grid="x", words=words)
+    if n > 12:
+        ax.tick_params(axis="y", labelsize=7)
+    return ax
+
+
+def compression_frontier(frontier: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Size against what survives, a line a method, from `team.frontier`. Gives the axes.
+
+    Across: size of the inner steps (share of the original, logarithmic); up: share of later used identifiers that
+    still stand in their own line or sentence.
+    """
+    style.need(frontier, ["method", "size", "survival"], "team.frontier()")
+    title = "What survives compression"
+    known = frontier.dropna(subset=["size", "survival"])
+    known = known[known["size"] > 0]
+    if known.empty:
+        return style.nothing(style.axes(ax), "nothing is used later", title=title)
+    ax = style.axes(ax, size=(7.2, 4.2))
+    said = []
+    for method in dict.fromkeys(known["method"]):
+        mine = known[known["method"] == method].sort_values("size")
+        ax.plot(
+            mine["size"],
+            mine["survival"],
+            "o-",
+            color=_METHODS.get(method, style.PINK),
+            linewidth=2,
+            markersize=5,
+            label=method,
+        )
+        best = mine.iloc[-1]
+        said.append(f"{method} {best['survival']:.0%} at {best['size']:.1%}")
+    ax.axhline(0.9, color=style.GREY, linewidth=0.9, linestyle=":")
+    ax.set_xscale("log")
+    from matplotlib import ticker
+
+    percent: Any = ticker.FuncFormatter
+    nothing: Any = ticker.NullFormatter
+    ax.xaxis.set_major_formatter(percent(lambda v, _: f"{100 * v:g} %"))
+    ax.xaxis.set_minor_formatter(nothing())
+    ax.yaxis.set_major_formatter(percent(lambda v, _: f"{100 * v:.0f} %"))
+    ax.set_ylim(-0.03, 1.05)
+    words = f"{title}, largest size of each method: {'; '.join(said)}."
+    style.dress(
+        ax,
+        title=title,
+        x="size of inner steps, share of the original",
+        y="later used identifiers that survive",
+        grid="both",
+        words=words,
+    )
+    style.legend(ax)
+    return ax
+
+
+def score_profile_data(steps: pd.DataFrame) -> pd.DataFrame:
+    """What `score_profile` draws, from the steps of `team.score`: all its rows in time order, column what added.
+
+    what: critical, boundary or inner.
+    """
+    style.need(
+        steps, ["agent_id", "step", "total", "is_critical", "is_boundary", "order"], "team.score().steps"
+    )
+    data = steps.sort_values("order", kind="stable", ignore_index=True)
+    what = data["is_boundary"].map({True: "boundary", False: "inner"}).astype("str")
+    return data.assign(what=what.mask(data["is_critical"].astype(bool), "critical"))
+
+
+def score_profile(steps: pd.DataFrame, *, threshold: float | None = None, ax: Axes | None = None) -> Axes:
+    """Total score of each step along the run, critical ones coloured; `threshold` is drawn as a line."""
+    data = score_profile_data(steps)
+    title = "Scores along the run"
+    if data.empty:
+        return style.nothing(style.axes(ax), "no steps", title=title)
+    ax = style.axes(ax, size=(9.2, 3.6))
+    n = len(data)
+    size = 22 if n <= 300 else max(3.0, 6600 / n)
+    looks: dict[str, dict[str, Any]] = {
+        "inner": {"color": style.PALE, "marker": "o"},
+        "boundary": {"color": style.SKY, "marker": "s"},
+        "critical": {"color": style.VERMILION, "marker": "D"},
+    }
+    for what, look in looks.items():
+        mine = data[data["what"] == what]
+        if len(mine):
+            if n <= 300:
+                ax.vlines(mine.index, 0, mine["total"], color=look["color"], linewidth=0.9, alpha=0.7)
+            ax.scatter(
+                mine.index,
+                mine["total"],
+                s=size,
+                label=f"{what} ({len(mine)})",
+                linewidths=0,
+                **look,
+                zorder=2 + (what == "critical"),
+            )
+    if threshold is not None:
+        ax.axhline(threshold, color=style.GREY, linewidth=0.9, linestyle=":")
+    ax.set_ylim(0, 1.03)
+    ax.margins(x=0.01)
+    hit = int((data["what"] == "critical").sum())
+    words = f"Scores of {n} steps of {data['agent_id'].nunique()} agents in time order; {hit} are critical."
+    style.dress(
+        ax, title=f"{title}: {hit} of {n} steps are critical", x="steps in time order", y="total", words=words
+    )
+    style.legend(ax)
+    return ax
