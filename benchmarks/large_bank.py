@@ -1,6 +1,6 @@
 """Memory and time of a bank of several hundred MB: the transcripts of a real bundle, several times over, as other sessions.
 
-    python benchmarks/large_bank.py BUNDLE [--copies 7] [--repack]
+    python benchmarks/large_bank.py [BUNDLE] [--copies 7] [--repack]
 
 Prints the peak memory of our process (git's own apart) and the cold load beside `git cat-file --batch` of the same
 transcripts in path order. `--repack` packs the made repository well first, which takes minutes.
@@ -57,7 +57,7 @@ def stream(source: Path, copies: int) -> Iterator[bytes]:
 def main() -> None:
     """Runs and prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("bundle")
+    parser.add_argument("bundle", nargs="?", default=str(Path(__file__).parents[1] / "data" / "shop.bundle"))
     parser.add_argument("--copies", type=int, default=7)
     parser.add_argument("--repack", action="store_true")
     asked = parser.parse_args()
