@@ -16,7 +16,8 @@ from the resource of the first to that of the second, and the network holds thei
   one agent works at a time, work passes from a to b exactly when b was started or answered by a, so pairs of two
   different resources are our edges. This asks whether what we say is what the times of the steps show. It holds only
   where each member has steps and nobody works side by side: no member's block of steps is broken into by others', and
-  no two calls that start an agent overlap in time. Pairs of one resource with itself are its going on, and are left out.
+  no two calls that start an agent overlap in time. Pairs of one resource with itself are its going on; they are left
+  out.
 
 Exit: 0 all agree, 1 something differs, 2 a wrong call, 3 pm4py could not be installed.
 """
@@ -111,10 +112,11 @@ def edge_log(teams: Sequence[Team]) -> tuple[pd.DataFrame, int]:
         arrived = arrivals(team)
         case = f"{number}/" + sent["interaction_id"]
         sent = sent.assign(**{"case:concept:name": case})
+        times = zip(sent["interaction_id"], sent["time:timestamp"], strict=True)
         got = sent.assign(**{
             "org:resource": sent["to_agent"],
-            "time:timestamp": [arrived.get(i, t) for i, t in zip(sent["interaction_id"], sent["time:timestamp"], strict=True)],
-        })
+            "time:timestamp": [arrived.get(key, time) for key, time in times],
+        })  # fmt: skip
         both = pd.concat([sent, got]).assign(team_number=number)
         both["org:resource"] = f"{number}/" + both["org:resource"]
         parts.append(both)
@@ -190,7 +192,9 @@ def compare(teams: Sequence[Team], python: Path) -> list[Comparison]:
         theirs = Counter({pair: n for pair, n in passed.items() if pair[0] != pair[1]})
         ours = matrix_of(alone)
         found.append(
-            Comparison("steps", len(alone), sum(ours.values()), sum(theirs.values()), differences(ours, theirs))
+            Comparison(
+                "steps", len(alone), sum(ours.values()), sum(theirs.values()), differences(ours, theirs)
+            )
         )
     return found
 
@@ -231,9 +235,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = [("bank", "log", "teams", "hand-overs, ours", "hand-overs, pm4py", "result")]
     faults: list[str] = []
     for path in options.files:
-        with tempfile.TemporaryDirectory(prefix="sessionbank-pm4py-") as folder:
-            with sb.open_bank(path, cache=False, state_dir=folder) as bank:
-                found = compare(list(teams_of(bank)), python)
+        with (
+            tempfile.TemporaryDirectory(prefix="sessionbank-pm4py-") as folder,
+            sb.open_bank(path, cache=False, state_dir=folder) as bank,
+        ):
+            found = compare(list(teams_of(bank)), python)
         for c in found:
             rows.append((
                 path.name, c.log, str(c.teams), str(c.ours), str(c.theirs), "DIFFERS" if c.faults else "agrees",

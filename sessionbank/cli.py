@@ -237,7 +237,6 @@ def _export(bank: SessionBank, out: Path, format_: str, *, only: list[str], reda
 
     from sessionbank.errors import NotFoundError
     from sessionbank.trajectory.export import UnredactedWarning, write_jsonl
-    from sessionbank.trajectory.synthesis import synthesize
 
     wanted = [(i, bank.get_by_session_id(i)) for i in only] or [
         (s.session_id, s) for s in bank.query(sort="oldest")
@@ -247,7 +246,7 @@ def _export(bank: SessionBank, out: Path, format_: str, *, only: list[str], reda
             raise NotFoundError(f"no session {identity!r} in this bank; the sessions table lists them")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnredactedWarning)  # said in the line below
-        made = write_jsonl((synthesize(s) for _, s in wanted if s), out, format=format_, redact=redact)
+        made = write_jsonl((s for _, s in wanted if s), out, format=format_, redact=redact)
     words = f"{made.trajectories} trajectories, format {format_}, "
     words += "secrets and names of users taken out" if redact else "NOT redacted: it may hold keys and names"
     return words + (f"; left out, nothing was said in them: {len(made.skipped)}" if made.skipped else "")

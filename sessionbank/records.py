@@ -22,6 +22,7 @@ KINDS = (
     "notification", "teammate", "system", "progress", "summary", "other",
 )  # fmt: skip
 STATUSES = ("ok", "error", "rejected", "interrupted", "no_result")
+ACTIVE_GAP_S = 300  # a longer silence between two messages counts as this much activity
 # Tools that start an agent: ``Task`` became ``Agent`` in Claude Code 2.1.63; OpenCode has ``task``, Codex ``spawn_agent``.
 SPAWN_TOOLS = frozenset({"Task", "Agent", "task", "spawn_agent"})
 

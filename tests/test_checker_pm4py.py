@@ -63,7 +63,7 @@ def test_pm4py_counts_neighbours_in_time_within_a_case(python: Path) -> None:
 
 
 def test_a_run_file_worked_out_on_paper(root: Path, python: Path) -> None:
-    """wave.json: the orchestrator turns twice to each of four, and each of the four once or twice back."""
+    """Counted in the file itself: each tag of a step that is the source of an interaction is one hand-over."""
     source = root / "data" / "team-runs" / "wave.json"
     team = sb.team.from_input(source)
     written = Counter(
@@ -104,7 +104,9 @@ def without_last_edge(team: sb.team.Team) -> sb.team.Team:
 
 def with_last_edge_turned(team: sb.team.Team) -> sb.team.Team:
     *others, last = team.interaction_list
-    return replace(team, interaction_list=(*others, replace(last, from_agent=last.to_agent, to_agent=last.from_agent)))
+    return replace(
+        team, interaction_list=(*others, replace(last, from_agent=last.to_agent, to_agent=last.from_agent))
+    )
 
 
 @pytest.mark.parametrize("damage", [without_last_edge, with_last_edge_turned])

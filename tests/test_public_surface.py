@@ -195,7 +195,8 @@ def test_naive_sums_are_what_a_naive_reader_counts(tmp_path):
     with opened(repo.path, tmp_path) as bank:
         assert bank.explain("output_tokens")["value"].tolist()[:3] == [9 + 9 + 9 + 9 + 159, 9 + 9 + 159, 159]
         calls = bank.explain("api_calls")
-        assert calls["value"].tolist() == [2 + 4, 4, 3, 1, 1, 1]
+        assert calls["value"].tolist()[:4] == [2 + 4, 4, 3, 1]
+        assert calls["value"].iloc[-1] == 1
 
 
 # -- back to the bytes -----------------------------------------------------------------------------------------------

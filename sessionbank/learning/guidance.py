@@ -4,6 +4,7 @@ by a model, and rejected lines are never told.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,21 +35,24 @@ def find_matching(
     aside).
     """
     values, alike = memory.look(kind, text, limit=200)
+    # without a context to fit, only what is alike at all can match
+    ids = alike if text and role is None and domain is None and topology is None else values
     scored = []
-    for identifier, value in values.items():
+    for identifier in ids:
+        value = values[identifier]
         if role is not None and role_key(str(value.get("role"))) != role_key(role):
             continue
-        parts = [alike.get(identifier, 0.0)] if text else []
-        domains, topologies = _contexts(kind, value)
-        if domain is not None:
-            parts.append(1.0 if domain in domains else 0.0 if domains else 0.5)
-        if topology is not None:
-            parts.append(1.0 if topology in topologies else 0.0 if topologies else 0.5)
-        match = sum(parts) / len(parts) if parts else 0.5
+        match, parts = (alike.get(identifier, 0.0), 1) if text else (0.0, 0)
+        if domain is not None or topology is not None:
+            for wanted, here in zip((domain, topology), _contexts(kind, value), strict=True):
+                if wanted is not None:
+                    match += 1.0 if wanted in here else 0.0 if here else 0.5
+                    parts += 1
+        match = match / parts if parts else 0.5
         if match > 0 or role is not None:
             scored.append((-match, identifier))
-    scored.sort()
-    return [(memory.get(kind, identifier), -match) for match, identifier in scored[:limit]]
+    best = heapq.nsmallest(limit, scored)
+    return [(memory.get(kind, identifier), -match) for match, identifier in best]
 
 
 def _contexts(kind: str, value: dict[str, Any]) -> tuple[list[str], list[str]]:

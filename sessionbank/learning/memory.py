@@ -1,22 +1,23 @@
 """Memory: a folder of JSON files, one a thing, that a person can read, diff and edit, and that two processes may share.
 
 A file is written whole or not at all, under one lock. What cannot be read as what it should be is moved to
-``damaged/`` and told, never overwritten. Kinds with a limit let go first of what costs least (`_victims`), and every
+``damaged/`` and told, never overwritten. Kinds with a limit let go first of what costs least (`retention`), and every
 file let go of is written down in ``let-go.jsonl``. What the things mean is told in `experience` and `playbooks`.
 """
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 from pydantic import BaseModel, ValidationError
@@ -25,6 +26,7 @@ from sessionbank.errors import NotFoundError, QueryError
 from sessionbank.learning import experience, playbooks
 from sessionbank.learning.filenames import file_stem
 from sessionbank.learning.readback import dump
+from sessionbank.learning.retention import victims
 from sessionbank.learning.similarity import TextIndex
 from sessionbank.records import Diagnostic
 from sessionbank.sources.locking import lock, write_whole
@@ -43,7 +45,8 @@ KINDS: dict[str, type[BaseModel]] = {
     "batches": experience.Batch,  # the journal of distillation: which runs were counted, and what they said
 }
 LIMITS = {"experiences": 1_000, "team-experiences": 200, "team-playbooks": 50, "role-playbooks": 100}
-T = TypeVar("T", bound=BaseModel)
+TRUSTED = 1.0  # seconds
+TICK_NS = 50_000_000
 
 
 @dataclass(slots=True)
@@ -58,10 +61,13 @@ class _Shelf:
 
     entries: dict[str, _Entry] = field(default_factory=dict)  # file name -> entry
     index: TextIndex = field(default_factory=TextIndex)
+    names: list[str] = field(default_factory=list)  # as the last look at the folder found them, sorted
+    folder_time: int = -1  # of the folder then
+    looked_at: float = -math.inf
 
 
 class Memory:
-    """A memory folder. Every call sees what other processes wrote meanwhile.
+    """A memory folder. Every call sees what other processes wrote meanwhile, and within a second what a person edits.
 
     `limits` sets how many things a kind keeps (None: no limit); `clock` gives the time that is written down.
     """
@@ -210,25 +216,38 @@ class Memory:
     # ---- files --------------------------------------------------------------------------------------------------
 
     def _refresh(self, kind: str) -> list[str]:
-        """Names of a kind's files, after reading those that are new or changed."""
+        """Names of a kind's files, after reading those that are new or changed.
+
+        Every write of ours is a rename, which changes the folder's time; only a file that a person edits in place does
+        not, so a folder whose time stands still is looked through again after `TRUSTED` seconds.
+        """
         _model(kind)
-        shelf = self._shelves[kind]
-        names = []
+        shelf, folder = self._shelves[kind], self.path / kind
         try:
-            with os.scandir(self.path / kind) as listed:
+            folder_time = folder.stat().st_mtime_ns
+        except FileNotFoundError:
+            folder_time = -1
+        now = time.monotonic()
+        if folder_time == shelf.folder_time and now - shelf.looked_at < TRUSTED:
+            return shelf.names
+        # a write in the same tick of the clock would not change the folder's time again
+        is_settled = time.time_ns() - folder_time > TICK_NS
+        names = []
+        if folder_time >= 0:
+            with os.scandir(folder) as listed:
                 for item in listed:
-                    if item.name.endswith(".json") and not item.name.startswith("."):
+                    if item.name.endswith(".json") and item.name[0] != ".":
                         try:
                             seen = self._see(kind, item.name, item.stat(follow_symlinks=False))
                         except FileNotFoundError:
                             continue
                         if seen:
                             names.append(item.name)
-        except FileNotFoundError:
-            pass
         for gone in set(shelf.entries) - set(names):
             self._forget(kind, gone)
-        return sorted(names)
+        shelf.names = sorted(names)
+        shelf.folder_time, shelf.looked_at = (folder_time, now) if is_settled else (-1, -math.inf)
+        return shelf.names
 
     def _see(self, kind: str, name: str, status: os.stat_result) -> bool:
         """Reads a file unless it is known as it stands; whether it could be read."""
@@ -253,10 +272,12 @@ class Memory:
     def _learn(self, kind: str, name: str, status: os.stat_result, value: dict[str, Any]) -> None:
         shelf = self._shelves[kind]
         shelf.entries[name] = _Entry(_stamp(status), value)
+        shelf.folder_time = -1
         shelf.index.add(name, experience.text_of(kind, value))
 
     def _forget(self, kind: str, name: str) -> None:
         shelf = self._shelves[kind]
+        shelf.folder_time = -1
         if shelf.entries.pop(name, None) is not None:
             shelf.index.remove(name)
 
@@ -340,10 +361,10 @@ class Memory:
         names = self._refresh(kind)
         entries = self._shelves[kind].entries
         over = len(names) - limit
-        victims = _victims(kind, {n: entries[n].value for n in names}, counted=self._counted_for(kind))[:over]
-        for name in victims:
+        free = victims(kind, {n: entries[n].value for n in names}, counted=self._counted_for(kind))[:over]
+        for name in free:
             self._drop(kind, name, f"limit of {limit}")
-        if len(victims) < over and not any(
+        if len(free) < over and not any(
             p.code == "memory_over_limit" and p.path == kind for p in self.problems
         ):
             message = (
@@ -353,21 +374,6 @@ class Memory:
 
     def _counted_for(self, kind: str) -> dict[str, str]:
         return self.counted() if kind in ("experiences", "team-experiences") else {}
-
-
-def _victims(kind: str, values: Mapping[str, dict[str, Any]], *, counted: Mapping[str, str]) -> list[str]:
-    """Names in the order in which they may go.
-
-    Experiences: only those that a finished batch has counted (its journal keeps what they said); unknown outcomes
-    first, then the oldest. Playbooks: never one that a person decided about; the least sure first, then the oldest.
-    """
-    if kind in ("experiences", "team-experiences"):
-        free = {n: v for n, v in values.items() if counted.get(v["id"]) == v.get("revision")}
-        return sorted(
-            free, key=lambda n: (free[n].get("score") is not None, free[n].get("timestamp") or "", n)
-        )
-    free = {n: v for n, v in values.items() if '"decisions": [{' not in json.dumps(v)}
-    return sorted(free, key=lambda n: (free[n].get("confidence") or 0, free[n].get("updated_at") or "", n))
 
 
 def _model(kind: str) -> type[BaseModel]:

@@ -150,7 +150,9 @@ def _walk(folder: Path, prefix: str, *, found: dict[str, bytes], problems: list[
     for name in names:
         label = f"{prefix}{name}".encode("utf-8", "replace").decode()
         if len(found) >= MOST or sum(map(len, found.values())) > ALL:
-            problems.append(Problem(label, "", f"more than {MOST} files or {ALL:,} bytes; the rest was not read"))
+            problems.append(
+                Problem(label, "", f"more than {MOST} files or {ALL:,} bytes; the rest was not read")
+            )
             return
         path = folder / name
         try:

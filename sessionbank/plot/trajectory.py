@@ -5,6 +5,7 @@ Frames of `steps`, `outcomes`, `agreement` and `accuracy` are drawn. Only rows a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,14 @@ RESPOND = "respond"  # the action of a step without a tool call
 _STRIP = 1.7  # height of the strip of tokens, in lanes
 _LABELS = ("success", "partial", "failure", "unknown")
 STAGES = ("any step", "looked", "changed files", "ran a check", "a check passed", "committed")
-_KIND = {"looked": "read", "changed files": "write", "ran a check": "check", "a check passed": "check", "committed": "commit"}  # fmt: skip
+_AGREE = {
+    "kappa": "Agreement beyond chance (Cohen's kappa)",
+    "share": "Share of sessions with the same label",
+}
+_KIND = {
+    "looked": "read", "changed files": "write", "ran a check": "check", "a check passed": "check",
+    "committed": "commit",
+}  # fmt: skip
 
 
 # -- the steps of one run --------------------------------------------------------------------------------------
@@ -28,15 +36,13 @@ _KIND = {"looked": "read", "changed files": "write", "ran a check": "check", "a 
 def trajectory_timeline_data(steps: pd.DataFrame) -> pd.DataFrame:
     """The steps of one session in the order of their times; `steps` is a frame of table ``steps``.
 
-    Columns: at (place in the run, from 0), lane (the action, or subagent and its id), step, action_name, status (missing
-    without a call), started_at, duration_ms, tokens (of the reply, on its first step; missing where not recorded). A
-    step without a time stays behind the one before it. Raises `QueryError` where the frame holds several sessions.
+    Columns: at (place in the run, from 0), lane (the action, or subagent and its id), step, action_name, status
+    (missing without a call), started_at, duration_ms, tokens (of the reply, on its first step; missing where not
+    recorded). A step without a time stays behind the one before it. Raises `QueryError` where the frame holds several
+    sessions.
     """
-    style.need(
-        steps,
-        ["session_id", "step", "action_name", "status", "started_at", "tokens", "agent_id", "parent_tool_call_id"],
-        "steps()",
-    )
+    wanted = ["session_id", "step", "status", "started_at", "duration_ms", "tokens"]
+    style.need(steps, [*wanted, "action_name", "agent_id", "parent_tool_call_id"], "steps()")
     if steps["session_id"].nunique() > 1:
         raise QueryError(
             f"a timeline is of one session, the frame holds {steps['session_id'].nunique()}; select one"
@@ -61,6 +67,8 @@ def trajectory_timeline(steps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     title = "Trajectory"
     if data.empty:
         return style.nothing(style.axes(ax), "no steps", title=title)
+    from matplotlib.ticker import MaxNLocator
+
     lanes = _lanes(data)
     place = {lane: n for n, lane in enumerate(lanes)}
     n = len(data)
@@ -84,7 +92,7 @@ def trajectory_timeline(steps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(lanes)), [style.plain(lane, width=30) for lane in lanes])
     ax.set_ylim(len(lanes) - 0.4, -0.75 - _STRIP)
     ax.set_xlim(-0.02 * n - 0.5, n - 0.5 + 0.02 * n)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     style.legend(ax)
     bad = int((data["status"].notna() & (data["status"] != "ok")).sum())
     total = int(data["tokens"].sum())
@@ -94,7 +102,9 @@ def trajectory_timeline(steps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         f"{total:,} tokens{f', not recorded for {lost} steps' if lost else ''}. "
         f"Most used: {', '.join(f'{lane} {int((data.lane == lane).sum())}' for lane in lanes[:4])}."
     )
-    return style.dress(ax, title=f"{title}: {n} steps, {bad} not ok", x="steps in time order", grid="x", words=words)
+    return style.dress(
+        ax, title=f"{title}: {n} steps, {bad} not ok", x="steps in time order", grid="x", words=words
+    )
 
 
 def _strip(ax: Axes, data: pd.DataFrame) -> None:
@@ -108,7 +118,7 @@ def _strip(ax: Axes, data: pd.DataFrame) -> None:
     heights = known["tokens"].astype("float64") / most * (_STRIP - 0.35)
     ax.bar(known["at"], -heights, bottom=base, width=0.7, color=style.BLUE, alpha=0.8, linewidth=0)
     ax.text(
-        0.0, 0.995, f"tokens a reply, at most {style.short(most)}", transform=ax.transAxes, va="top", fontsize=8,
+        0.008, 0.985, f"tokens a reply, at most {style.short(most)}", transform=ax.transAxes, va="top", fontsize=8,
         color=style.BLUE,
     )  # fmt: skip
 
@@ -164,11 +174,12 @@ def step_funnel_data(steps: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _stages(row: dict[str, Any]) -> set[str]:
+def _stages(row: Mapping[Any, Any]) -> set[str]:
     """The stages that one step belongs to; of a step that failed only "any step", "looked" and "ran a check"."""
     from sessionbank.team.actions import action_kind, failure
 
-    known = {k: row[k] if isinstance(row[k], str) else None for k in ("action_name", "action_input", "observation", "status")}
+    texts = ("action_name", "action_input", "observation", "status")
+    known = {k: row[k] if isinstance(row[k], str) else None for k in texts}  # missing is NaN
     step = SimpleNamespace(step=row["step"], thought=None, **known)
     kind = action_kind(step)
     has_failed = failure(step, kind=kind) is not None
@@ -195,7 +206,12 @@ def step_funnel(steps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.barh(at, ordered, color=style.BLUE, height=0.7, label="in this order")
     for i, (n, share, end) in enumerate(zip(ordered, data["share"], every, strict=True)):
         ax.annotate(
-            f"{n}  {share:.0%}", (end, i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5
+            f"{n}  {share:.0%}",
+            (end, i),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8.5,
         )
     ax.set_yticks(list(at), list(data["stage"]))
     ax.invert_yaxis()
@@ -233,7 +249,9 @@ def outcome_labels(outcomes: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     left = [0] * len(data)
     for label in _LABELS:
         values = data[label].astype(int).tolist()
-        ax.barh(range(len(data)), values, left=left, height=0.7, label=label, color=style.colour("outcome", label))
+        ax.barh(
+            range(len(data)), values, left=left, height=0.7, label=label, color=style.colour("outcome", label)
+        )
         for i, (n, start) in enumerate(zip(values, left, strict=True)):
             if n >= 0.03 * int(data["sessions"].max()):
                 ax.text(start + n / 2, i, str(n), ha="center", va="center", fontsize=8, color="white")
@@ -275,7 +293,7 @@ def outcome_agreement(agreement: pd.DataFrame, *, value: str = "kappa", ax: Axes
     import numpy as np
 
     matrix = outcome_agreement_data(agreement, value=value)
-    title = {"kappa": "Agreement beyond chance (Cohen's kappa)", "share": "Share of sessions with the same label"}[value]
+    title = _AGREE[value]
     n = len(matrix)
     if not n:
         return style.nothing(style.axes(ax), "no two strategies", title=title)
@@ -296,9 +314,8 @@ def outcome_agreement(agreement: pd.DataFrame, *, value: str = "kappa", ax: Axes
     words = f"{title} of {n} strategies."
     if len(known):
         low, high = known.iloc[0], known.iloc[-1]
-        words += (
-            f" Lowest: {low['a']} and {low['b']} {low[value]:.2f}; highest: {high['a']} and {high['b']} {high[value]:.2f}."
-        )
+        words += f" Lowest: {low['a']} and {low['b']} {low[value]:.2f};"
+        words += f" highest: {high['a']} and {high['b']} {high[value]:.2f}."
     style.dress(ax, title=title, grid="", words=words)
     ax.tick_params(length=0)
     return ax
@@ -323,7 +340,12 @@ def outcome_accuracy(accuracy: pd.DataFrame, *, value: str = "accuracy", ax: Axe
         ax.plot([low, high], [i, i], color=style.BLUE, linewidth=2.4, solid_capstyle="butt", alpha=0.55)
         ax.plot([row[value]], [i], "o", color=style.BLUE, markersize=7)
         ax.annotate(
-            f"{row[value]:.0%}", (row[value], i), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=8
+            f"{row[value]:.0%}",
+            (row[value], i),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
         )
         told.append(f"{row['strategy']} {row[value]:.2f} ({low:.2f} to {high:.2f})")
     ax.set_yticks(range(len(accuracy)), [style.plain(s, width=24) for s in accuracy["strategy"]])

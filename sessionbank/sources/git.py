@@ -30,7 +30,9 @@ _LOG = (
     "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%at%x00%s%x00%B%x00", "-F",
     "--grep=Entire-Checkpoint:", "--ignore-missing",
 )  # fmt: skip
-_FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX")
+_FOREIGN = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
+)  # fmt: skip
 _ENV = {
     "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # git before 2.45 knows only the second
     "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C",
@@ -281,9 +283,10 @@ class GitReader:
 
     def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
         """Code commits over all refs from a time on, oldest first, with the files they change."""
-        head = ("log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--name-only", "--no-renames")
+        head = ("log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--name-only", "--no-renames",
+                "--ignore-missing")  # fmt: skip
         when = f"--since={int(since.timestamp())}"
-        out = self._run(*head, "--format=%x01%H%x02%aI%x02%s", when, *(f"--exclude={g}" for g in NOT_CODE), "--all", "--")
+        out = self._run(*head, "--format=%x01%H%x02%at%x02%s", when, *(f"--exclude={g}" for g in NOT_CODE), "--all", "--")
         default = self.default_branch(refs)
         main = self._run("rev-list", when, _checked(refs[default]), "--").decode().split() if default else None
         reached = None if main is None else set(main)
@@ -293,8 +296,8 @@ class GitReader:
             sha, authored, subject = (about.strip("\n") + "\x02\x02").split("\x02")[:3]
             names = tuple(f for f in (f.lstrip("\n") for f in files) if f)
             on_default = None if reached is None else sha in reached
-            found.append((Commit(sha, datetime.fromisoformat(authored), subject, (), on_default), names))
-        return sorted(found, key=lambda c: (c[0].authored_at, c[0].sha))
+            found.append((Commit(sha, _moment(authored.encode()), subject, (), on_default), names))
+        return sorted(found, key=lambda c: commit_order(c[0]))
 
     def reverts(self) -> list[tuple[str, str]]:
         """Commits, over all refs, that say they revert another: (id, whole message)."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sessionbank.records import AgentFile, Diagnostic, SessionRecord
 from sessionbank.tables.batch import Batch
 from sessionbank.tables.refresh import Resumed
-from sessionbank.tables.union import SessionUnion
+from sessionbank.tables.union import COMPACT, SessionUnion
 from sessionbank.transcripts.jsonl import head
 from sessionbank.transcripts.rows import SessionRows, as_json
 
@@ -127,7 +127,8 @@ def _finish(batch: Batch, work: _Work, inherited: Mapping[str, str], size: int) 
     runs = union.runs()
     rows.repeats = union.repeats
     agent = union.format.agent if union.format else None
-    rows.agent = agent or "unknown"
+    if union.format and union.format.name != COMPACT:  # the compact form does not show compactions
+        rows.agent = union.format.agent
     if union.format:
         try:
             for form, entries in runs:

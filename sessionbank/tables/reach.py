@@ -5,9 +5,10 @@ The answers are worked out in `trajectory` and `transcripts`; this only fetches 
 
 from __future__ import annotations
 
-from sessionbank.errors import NotFoundError, QueryError
+from sessionbank.errors import FormatError, NotFoundError, QueryError
 from sessionbank.records import Message, Session, SessionRecord
 from sessionbank.tables.state import State
+from sessionbank.tables.union import COMPACT
 from sessionbank.trajectory.canonical import Canonical, canonical_records
 from sessionbank.trajectory.outcomes.commit import CommitFacts
 from sessionbank.transcripts.context import view
@@ -31,6 +32,8 @@ class StateReach:
             if message not in messages:
                 raise NotFoundError(f"the message is not of session {session.session_id}")
             messages = messages[: messages.index(message) + 1]
+        if self._is_compact(session):
+            raise QueryError("what the model saw cannot be told: Entire's compact form does not show compactions")
         images = frozenset(n for n, m in enumerate(messages) if any(b.type == "image" for b in m.blocks))
         found = view(session.agent, messages, images=images)
         if found.refused is not None:
@@ -45,7 +48,14 @@ class StateReach:
         files = [data for r in wanted if (data := self._bytes(r)) is not None]
         if not files:
             raise NotFoundError(f"session {session.session_id} has no transcript in this clone")
+        if self._is_compact(session):
+            raise FormatError("canonical records are made of an agent's own transcript; only Entire's compact form is here")
         return canonical_records(_joined(files), source=session.agent)
+
+    def _is_compact(self, session: Session) -> bool:
+        shots = (self._state.snapshots.get((r.checkpoint_id, r.session_index, r.session_id)) for r in session.records)
+        formats = {s["format"] for s in shots if s and s["format"]}
+        return formats == {COMPACT}
 
     def _bytes(self, record: SessionRecord) -> bytes | None:
         chunks = [data for _, data in self._state.source.blobs(record.transcript_blobs) if data is not None]

@@ -27,12 +27,16 @@ def reconcile_rows(state: State) -> list[tuple[Any, ...]]:
             scope = "absent"
             stored = _stored(record)
             if shot and shot["chain"] is not None:
-                here = [x for x in lines.get((sid, shot["chain"]), []) if x[0] < shot["lines"]]
+                chain = lines.get((sid, shot["chain"]), [])
+                here = [x for x in chain if x[0] < shot["lines"]]
                 start = record.start_offset or 0
                 begin = start if 0 < start <= shot["lines"] else 0  # at the end: nothing since; beyond it: already cut
-                whole = count(here)
-                window = count([x for x in here if x[0] >= begin]) if begin else whole
-                if stored is not None:
+                if chain:  # else no line of it states usage: nothing can be counted
+                    whole = count(here)
+                    window = count([x for x in here if x[0] >= begin]) if begin else whole
+                if stored is not None and (whole is None or window is None):
+                    scope = "zero" if not any(v or 0 for v in stored) else "unknown"
+                elif stored is not None:
                     scope = _scope(stored, window, whole, here, begin)
             elif stored is not None:
                 scope = "zero" if not any(v or 0 for v in stored) else "unknown"
@@ -113,7 +117,8 @@ def _lines(state: State) -> dict[tuple[str, int], list[_Line]]:
     import pyarrow.compute as pc
 
     table = state.spoken("usage_lines")
-    table = table.filter(pc.invert(table["is_subagent"]))
+    states = pc.or_(pc.is_valid(table["input_tokens"]), pc.is_valid(table["output_tokens"]))
+    table = table.filter(pc.and_(pc.invert(table["is_subagent"]), states))
     tokens = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens")
     keys = zip(table["session_id"].to_pylist(), table["chain"].to_pylist(), strict=True)
     values = zip(

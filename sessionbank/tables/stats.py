@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessionbank import schema
+from sessionbank.records import ACTIVE_GAP_S
 from sessionbank.transcripts.rows import as_json
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from sessionbank.tables.batch import Range
 
-ACTIVE_GAP_S = 300  # a longer silence counts as this much activity
 _CLASSES = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens")
 
 
@@ -59,6 +59,12 @@ def facts(tables: dict[str, pa.Table], ranges: list[Range], agents: list[tuple[A
         out[f"{prefix}cost_usd"] = [float(v) if k else None for v, k in zip(cost, some, strict=True)]
     out["uncosted_calls"] = u.count(own & ~u.present("cost_usd"))
     out["models"] = _models(u, own)
+    unread = [a[0] == "unknown" for a in agents]  # lines are kept as they are: nothing in them is counted
+    for name in ("message_count", "human_prompts", "tool_calls", "tool_errors", "subagent_tool_calls"):
+        out[name] = [None if u else v for v, u in zip(out[name], unread, strict=True)]
+    out["tool_calls"] = [None if a[0] == "plugin" else v for v, a in zip(out["tool_calls"], agents, strict=True)]
+    out["tool_errors"] = [None if a[0] == "plugin" else v for v, a in zip(out["tool_errors"], agents, strict=True)]
+    replies = [r or u for r, u in zip(replies, unread, strict=True)]
     unmeasured = [r and not c for r, c in zip(replies, out["api_calls"], strict=True)]
     for at in range(n):  # replies that no usage is recorded of: neither calls nor tokens are known
         for name in ("api_calls", *_CLASSES):

@@ -56,15 +56,13 @@ def totals(state: State, ids: frozenset[str] | None, by: list[str], *, tz: str) 
     for prefix, mask in (("", ~sub), ("subagent_", sub)):
         columns[f"{prefix}api_calls"] = mask.astype("Int64")
         for name in _TOKENS:
-            columns[f"{prefix}{name}"] = usage[name].where(mask, 0).fillna(0).astype("Int64")
+            columns[f"{prefix}{name}"] = usage[name].where(mask).astype("Int64")
         columns[f"{prefix}cost_usd"] = usage["cost_usd"].where(mask)
     columns["uncosted_calls"] = usage["cost_usd"].isna().astype("Int64")
     values = pd.concat([usage[keys], pd.DataFrame(columns, index=usage.index)], axis=1)
     grouped = values.groupby(keys, dropna=False, sort=True)
-    summed = grouped.sum(min_count=0)
-    for name in (
-        "cost_usd",
-        "subagent_cost_usd",
-    ):  # where no call has a price there is no cost, not a cost of 0
-        summed[name] = grouped[name].sum(min_count=1)
+    summed = grouped.sum(min_count=1)  # where no call states a figure, it is not known; a cost least of all
+    for prefix in ("", "subagent_"):
+        for name in _TOKENS:  # where there is no call, there are no tokens
+            summed[f"{prefix}{name}"] = summed[f"{prefix}{name}"].mask(summed[f"{prefix}api_calls"] == 0, 0)
     return summed.reset_index()

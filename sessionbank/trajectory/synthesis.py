@@ -14,12 +14,10 @@ from itertools import pairwise
 from typing import Any
 
 from sessionbank.errors import NotFoundError, QueryError
-from sessionbank.records import Message, Session, Subagent, TokenUsage, ToolCall
+from sessionbank.records import ACTIVE_GAP_S, Message, Session, Subagent, TokenUsage, ToolCall
 from sessionbank.trajectory.domain import infer_domain
 from sessionbank.trajectory.model import RESPOND, Outcome, Reply, Step, Task, Trajectory
 from sessionbank.trajectory.turns import Draft, gather, reply_of
-
-ACTIVE_GAP_S = 300  # a longer silence counts as this much activity, as in the sessions table
 
 Judge = Callable[[Session], Outcome]
 

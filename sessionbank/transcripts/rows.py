@@ -110,7 +110,7 @@ class SessionRows:
     """The rows of one session while it is read."""
 
     session_id: str
-    agent: str = "unknown"  # whose format it is
+    agent: str = "unknown"  # whose rules tell what the model saw
     problems: list[Diagnostic] = field(default_factory=list)
     messages: list[MessageRow] = field(default_factory=list)
     blocks: list[BlockRow] = field(default_factory=list)
