@@ -65,7 +65,9 @@ def main() -> None:
         source, repo = Path(folder) / "source.git", Path(folder) / "large.git"
         subprocess.run(["git", "clone", "-q", "--mirror", asked.bundle, str(source)], check=True)
         subprocess.run(["git", "init", "-q", "--bare", str(repo)], check=True)
-        with subprocess.Popen(["git", "-C", str(repo), "fast-import", "--quiet", "--done"], stdin=subprocess.PIPE) as process:
+        with subprocess.Popen(
+            ["git", "-C", str(repo), "fast-import", "--quiet", "--done"], stdin=subprocess.PIPE
+        ) as process:
             assert process.stdin is not None
             for part in stream(source, asked.copies):
                 process.stdin.write(part)
@@ -73,7 +75,12 @@ def main() -> None:
             run(repo, "repack", "-adfq", "--window=20")
         oids = [oid for oid, name in entries(repo) if "full.jsonl" in name]
         begin = time.perf_counter()
-        subprocess.run(["git", "-C", str(repo), "cat-file", "--batch"], input="\n".join(oids).encode(), stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(
+            ["git", "-C", str(repo), "cat-file", "--batch"],
+            input="\n".join(oids).encode(),
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
         floor = time.perf_counter() - begin
         begin = time.perf_counter()
         with sb.open_bank(repo, cache=Path(folder) / "cache", state_dir=folder, progress=False) as bank:
@@ -83,7 +90,9 @@ def main() -> None:
         scale = 1 if sys.platform == "darwin" else 1024
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale / 1e6
         print(f"{total / 1e6:.0f} MB of transcripts in {len(oids)} files, {rows['messages']} messages")
-        print(f"  git cat-file {floor:.2f} s, all tables cold {cold:.2f} s = {cold / floor:.2f} times, peak memory {peak:.0f} MB")
+        print(
+            f"  git cat-file {floor:.2f} s, all tables cold {cold:.2f} s = {cold / floor:.2f} times, peak memory {peak:.0f} MB"
+        )
 
 
 if __name__ == "__main__":

@@ -39,7 +39,13 @@ def session(seed: int) -> list[dict[str, Any]]:
     """One linear session with drafts, calls, results and compactions, from a seed."""
     chance = random.Random(seed)
     lines: list[dict[str, Any]] = [
-        {"type": "session", "version": 3, "id": f"s-{seed}", "timestamp": "2026-02-01T10:00:00.000Z", "cwd": "/w"}
+        {
+            "type": "session",
+            "version": 3,
+            "id": f"s-{seed}",
+            "timestamp": "2026-02-01T10:00:00.000Z",
+            "cwd": "/w",
+        }
     ]
     kept: list[str] = []
 
@@ -51,7 +57,17 @@ def session(seed: int) -> list[dict[str, Any]]:
         kept.append(lines[-1]["id"])
 
     def message(role: str, content: list[dict[str, Any]], **more: Any) -> None:
-        add({"type": "message", "message": {"role": role, "content": content, "timestamp": 1770000000000 + len(lines), **more}})
+        add(
+            {
+                "type": "message",
+                "message": {
+                    "role": role,
+                    "content": content,
+                    "timestamp": 1770000000000 + len(lines),
+                    **more,
+                },
+            }
+        )
 
     for turn in range(chance.randint(2, 9)):
         message("user", [{"type": "text", "text": f"request {seed}.{turn}"}])
@@ -59,7 +75,9 @@ def session(seed: int) -> list[dict[str, Any]]:
             stop = chance.choice(["stop", "stop", "toolUse", "aborted", "error"])
             calls = [f"c{seed}-{turn}-{reply}-{n}" for n in range(chance.randint(0, 2))]
             content = [{"type": "text", "text": f"reply {seed}.{turn}.{reply}"}]
-            content += [{"type": "toolCall", "id": c, "name": "bash", "arguments": {"command": "ls"}} for c in calls]
+            content += [
+                {"type": "toolCall", "id": c, "name": "bash", "arguments": {"command": "ls"}} for c in calls
+            ]
             usage = {"input": 5, "output": 7, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 12}
             message("assistant", content, stopReason=stop, provider="p", api="a", model="m", usage=usage)
             for call in calls:
@@ -68,7 +86,14 @@ def session(seed: int) -> list[dict[str, Any]]:
                     message("toolResult", said, toolCallId=call, toolName="bash", isError=False)
         if chance.random() < 0.3:
             anchor = chance.choice(kept)
-            add({"type": "compaction", "summary": f"summary {seed}.{turn}", "firstKeptEntryId": anchor, "tokensBefore": 100})
+            add(
+                {
+                    "type": "compaction",
+                    "summary": f"summary {seed}.{turn}",
+                    "firstKeptEntryId": anchor,
+                    "tokensBefore": 100,
+                }
+            )
         if chance.random() < 0.2:
             add({"type": "model_change", "provider": "p", "modelId": "m"})
     return lines
@@ -81,7 +106,11 @@ def main() -> None:
     script.write_text(REFERENCE)
     try:
         done = subprocess.run(
-            ["node", str(script), str(Path(sys.argv[1]).resolve())], input=json.dumps(sessions), capture_output=True, text=True, check=True
+            ["node", str(script), str(Path(sys.argv[1]).resolve())],
+            input=json.dumps(sessions),
+            capture_output=True,
+            text=True,
+            check=True,
         )
     finally:
         script.unlink()

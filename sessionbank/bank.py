@@ -30,7 +30,7 @@ from sessionbank.tables.state import State
 
 __all__ = ["SessionBank", "SessionQuery", "open_bank"]
 
-DATA_VERSION = 1  # raise whenever rows of the cache are made in another way
+DATA_VERSION = 2  # raise whenever rows of the cache are made in another way
 
 
 def open_bank(

@@ -106,7 +106,9 @@ class Tables:
         """One row a step of each session's trajectory; a reply's tokens stand on its first step."""
         return self._frame("steps")
 
-    def outcomes(self, strategies: Sequence[str] | None = None, *, judge: Callable[[Session], Any] | None = None) -> pd.DataFrame:
+    def outcomes(
+        self, strategies: Sequence[str] | None = None, *, judge: Callable[[Session], Any] | None = None
+    ) -> pd.DataFrame:
         """One row a session and strategy: label, score and confidence (0 to 1), reason, and the rows it rests on.
 
         By default all strategies that need no model. `judge` is a callable that strategy ``judge`` asks.
@@ -299,7 +301,15 @@ def _of_sessions(state: State, ids: tuple[str, ...], name: str, whole: pa.Table)
         )
     if "session_id" not in whole.column_names:
         raise QueryError(f"table {name!r} is of the whole bank; ask the bank for it")
-    kept = whole.filter(pc.is_in(whole["session_id"], pa.array(ids, pa.large_string())))
+    mine = pc.is_in(whole["session_id"], pa.array(ids, pa.large_string()))
+    if (
+        name == "diagnostics"
+    ):  # what is told of a checkpoint, and of no session in it, concerns all that stand there
+        here = pa.array(
+            sorted({r.checkpoint_id for sid in ids for r in state.sessions[sid]}), pa.large_string()
+        )
+        mine = pc.or_(mine, pc.and_(pc.is_null(whole["session_id"]), pc.is_in(whole["checkpoint_id"], here)))
+    kept = whole.filter(mine)
     if name != "sessions":
         return kept
     place = {sid: at for at, sid in enumerate(ids)}  # one row a session, in the order of the selection

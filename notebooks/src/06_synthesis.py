@@ -23,22 +23,28 @@ pd.set_option("display.max_columns", 20, "display.max_colwidth", 60, "display.wi
 pd.set_option("display.float_format", "{:,.2f}".format)
 
 bank = sb.open_bank("../data/shop.bundle", cache=False)
-session = bank.query(search="product search fast")[0]
-print(session.messages[0].text)
+session = bank.query(search="40k products")[0]
+print(next(m.text for m in session.messages if m.kind == "prompt"))
+
+
+def shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without the person's own folder in its texts."""
+    return frame.replace({"/Users/chen/dev/shop/": ""}, regex=True)
+
+
 # %% [markdown]
 # ## What is stored?
 #
 # Lines. A reply of the model is written on several, one a block, and they share a `message_id`. Results of tools come
-# back as lines of the role `user`.
+# back as lines of the role `user`. Here the reply that wrote a migration and changed a file:
 # %%
 lines = bank.messages()
 lines = lines[lines["session_id"].eq(session.session_id) & ~lines["is_subagent"]]
-# the reply that wrote a migration and changed a file
 calls = bank.tool_calls()
 write = calls[calls["session_id"].eq(session.session_id) & calls["tool_name"].eq("Write")].iloc[0]
-reply = lines.loc[lines["uuid"].eq(write["message_uuid"]), "message_id"].iloc[0]
-around = lines[lines["message_id"].eq(reply) | lines["seq"].isin([write["seq"] - 2, write["seq"] + 2])]
-around[["seq", "role", "kind", "message_id", "timestamp", "text"]]
+blocks = bank.blocks()[lambda b: b["session_id"].eq(session.session_id)]
+told = lines[["seq", "role", "kind", "message_id"]].merge(blocks[["seq", "type", "text"]], on="seq")
+shown(told[told["seq"].between(write["seq"] - 2, write["seq"] + 3)])
 # %% [markdown]
 # ## One API call is one thought
 #
@@ -49,7 +55,9 @@ trajectory = sb.synthesize(session)
 steps = trajectory.steps(subagents=False)
 number = next(s.reply for s in trajectory.own_steps if s.tool_call_id == write["tool_call_id"])
 own = [s.step for s in trajectory.own_steps if s.reply == number]
-steps.loc[steps["step"].isin(own), ["step", "thought", "action_name", "observation", "status", "tokens"]]
+shown(
+    steps.loc[steps["step"].isin(own), ["step", "thought", "action_name", "observation", "status", "tokens"]]
+)
 # %% [markdown]
 # ## What was the task?
 #
@@ -68,18 +76,13 @@ pd.DataFrame({
 #
 # A reply without a tool call is a step `respond`. The whole is a frame.
 # %%
-steps[["step", "thought", "action_name", "observation", "status", "duration_ms", "tokens"]].head(15)
+shown(steps[["step", "thought", "action_name", "observation", "status", "tokens"]].head(15))
 # %%
 trajectory_timeline_data(trajectory.steps())[
     ["at", "lane", "step", "action_name", "status", "tokens", "started_at"]
 ].head(8)
 # %%
 plot.show(trajectory_timeline(trajectory.steps()))
-# %% [markdown]
-# Where did it go wrong, and what came next?
-# %%
-failed = steps.index[steps["status"].isin(["error", "rejected", "interrupted"])]
-steps.loc[sorted({i + k for i in failed for k in range(4)} & set(steps.index)), ["step", "thought", "action_name", "status"]]
 # %% [markdown]
 # ## What was said in between?
 #
@@ -96,17 +99,21 @@ pd.DataFrame(
 # not its parent's.
 # %%
 (child,) = trajectory.subagents
-print(f"started by step {[s.step for s in trajectory.own_steps if s.tool_call_id == child.parent_tool_call_id]}")
+print(
+    f"started by step {[s.step for s in trajectory.own_steps if s.tool_call_id == child.parent_tool_call_id]}"
+)
 print(f"{child.agent_type}: {child.task.description}")
-child.steps()[["step", "action_name", "observation", "status", "tokens"]]
+shown(child.steps()[["step", "action_name", "observation", "status", "tokens"]])
 # %% [markdown]
 # ## Do the figures agree with the session's row?
 # %%
 row = bank.sessions().set_index("session_id").loc[session.session_id]
+columns = ["api_calls", "tool_calls", "total_tokens", "active_s"]
+its_calls = int(steps["tool_call_id"].count())
 pd.DataFrame({
-    "session": row[["api_calls", "tool_calls", "total_tokens", "active_s"]],
-    "trajectory": [trajectory.llm_calls, int(steps["tool_call_id"].count()), trajectory.total_tokens, trajectory.active_seconds],
-    "its steps": [len(trajectory.replies), int(steps["tool_call_id"].count()), int(steps["tokens"].sum()), None],
+    "session": row[columns].astype("float64"),
+    "trajectory": [trajectory.llm_calls, its_calls, trajectory.total_tokens, trajectory.active_seconds],
+    "steps added up": [len(trajectory.replies), its_calls, steps["tokens"].sum(), None],
 })  # fmt: skip
 # %% [markdown]
 # ## One checkpoint's part of it
@@ -129,26 +136,28 @@ table
 #
 # Each step leads to its stored line. The step that failed:
 # %%
-place = steps.loc[failed[0]]
+place = steps[steps["status"].eq("error")].iloc[0]
 stored = json.loads(bank.raw(lines[lines["uuid"].eq(place["message_uuid"])].iloc[0])[0])
 print(stored["timestamp"], json.dumps(stored["message"]["content"][0]["input"]))
 # %% [markdown]
 # ## All sessions: what kind of work, and how far did it get?
+#
+# Few sessions commit themselves: people do, and the commit strategy of `07_outcomes` reads that from git. A session that
+# asked a question has nothing to change, so an early end is no failure.
 # %%
 made = list(sb.trajectories(bank, outcome=None))
 pd.DataFrame(
     [(t.task.domain, len(t), t.total_tokens, len(t.subagents)) for t in made],
     columns=["domain", "steps", "tokens", "subagents"],
 ).groupby("domain", dropna=False).agg(
-    sessions=("steps", "size"), steps=("steps", "sum"), tokens=("tokens", "sum"), subagents=("subagents", "sum")
+    sessions=("steps", "size"),
+    steps=("steps", "sum"),
+    tokens=("tokens", "sum"),
+    subagents=("subagents", "sum"),
 ).sort_values("sessions", ascending=False)
 # %%
 all_steps = bank.steps()
 step_funnel_data(all_steps)
 # %%
 plot.show(step_funnel(all_steps))
-# %% [markdown]
-# Few sessions commit themselves: people do, and the commit strategy of `07_outcomes` reads that from git. A session that
-# asked a question has nothing to change, so an early end is no failure.
-# %%
 bank.close()

@@ -1,4 +1,4 @@
-# ruff: noqa: B018, D100
+# ruff: noqa: D100
 # %% [markdown]
 # # 08 Export
 #
@@ -16,7 +16,7 @@ import pandas as pd
 import sessionbank as sb
 from sessionbank import plot
 from sessionbank.plot.trajectory import trajectory_timeline, trajectory_timeline_data
-from sessionbank.trajectory import Redactor, agent_share, sample
+from sessionbank.trajectory import Redactor, agent_share, sample, to_event_log
 
 pd.set_option("display.max_columns", 20, "display.max_colwidth", 70, "display.width", 160)
 pd.set_option("display.float_format", "{:,.2f}".format)
@@ -61,17 +61,21 @@ pd.DataFrame(
 redactor = Redactor(names=["Bluebird Ltd"])
 key = "ghp_" + "a1B2c3D4e5" * 4
 print(redactor.text(f"mail ada@example.org, then export GITHUB_TOKEN={key[:40]}"))
-print(redactor.text("Bluebird Ltd asks again (ada@example.org); commit 9dc6760a101bf4e83e5ad2973d130813f1a095f2"))
+print(
+    redactor.text(
+        "Bluebird Ltd asks again (ada@example.org); commit 9dc6760a101bf4e83e5ad2973d130813f1a095f2"
+    )
+)
 # %% [markdown]
 # Redaction is on by default. The report says what was replaced where, never with what it was. Read it, and the file, before
 # the file leaves: no rule finds everything.
 # %%
 written = sb.write_jsonl(chosen, out / "chosen.jsonl")
 report = written.report()
-report.groupby(["kind", "field"]).agg(
-    places=("count", "sum"), values=("placeholder", "nunique"), trajectories=("trajectory_id", "nunique")
+print(
+    f"{report['count'].sum()} places, {report['placeholder'].nunique()} different values, by kind and field:"
 )
-# %%
+print(report.groupby(["kind", "field"])["count"].sum().to_string())
 report.assign(trajectory=report["trajectory_id"].str[:20] + "…")[
     ["trajectory", "field", "kind", "placeholder", "count", "first_step"]
 ].head(10)
@@ -79,12 +83,14 @@ report.assign(trajectory=report["trajectory_id"].str[:20] + "…")[
 # ## Write
 #
 # `sessionbank` is read back without loss, `atif` is ATIF v1.7 with subagents embedded, `messages` are chat rows with tools
-# (a row an agent), `canonical` are records of one line each.
+# (a row an agent), `canonical` are records of the stored lines, and so made of sessions.
 # %%
 files = {
     form: sb.write_jsonl(chosen, out / f"{form}.jsonl", format=form)
-    for form in ("sessionbank", "atif", "messages", "canonical")
+    for form in ("sessionbank", "atif", "messages")
 }
+sessions = [bank.get_by_session_id(t.session_id) for t in chosen]
+files["canonical"] = sb.write_jsonl(sessions, out / "canonical.jsonl", format="canonical")
 pd.DataFrame(
     [(f.format, f.trajectories, f.rows, f.bytes, len(f.skipped)) for f in files.values()],
     columns=["format", "trajectories", "lines", "bytes", "skipped"],
@@ -104,7 +110,10 @@ with warnings.catch_warnings(record=True) as heard:
 print(f"{heard[0].category.__name__}: {heard[0].message}")
 back = sb.read_jsonl(out / "plain.jsonl")
 print("equal to what was written:", back == every)
-print("ATIF reads back with as many steps:", [len(t) for t in sb.read_jsonl(out / "atif.jsonl")] == [len(t) for t in chosen])
+print(
+    "ATIF reads back with as many steps:",
+    [len(t) for t in sb.read_jsonl(out / "atif.jsonl")] == [len(t) for t in chosen],
+)
 # %% [markdown]
 # A trajectory from a file is drawn as one from the bank:
 # %%
@@ -140,20 +149,18 @@ print(first["final_metrics"])
 row = json.loads((out / "messages.jsonl").read_text(encoding="utf-8").splitlines()[0])
 print({name: type(value).__name__ for name, value in row.items()})
 print(dict(Counter(m["role"] for m in row["messages"])))
-pd.DataFrame(row["messages"]).fillna("").astype("str")[["role", "content", "tool_calls"]].head(5)
-# %%
-sb.write_jsonl(chosen, out / "trl.jsonl", format="messages", arguments="dict")
+_ = sb.write_jsonl(chosen, out / "trl.jsonl", format="messages", arguments="dict")
 for name in ("messages.jsonl", "trl.jsonl"):
     found = json.loads((out / name).read_text(encoding="utf-8").splitlines()[0])
     call = next(m for m in found["messages"] if m.get("tool_calls"))["tool_calls"][0]["function"]
     print(f"{name}: {call['name']}, arguments are {type(call['arguments']).__name__}")
+pd.DataFrame(row["messages"]).fillna("").astype("str")[["role", "content", "tool_calls"]].head(5)
 # %% [markdown]
 # ## For process mining
 #
 # `to_event_log` gives steps the column names of XES logs.
 # %%
-log = sb.trajectory.to_event_log(longest.steps())
-log[["concept:name", "org:resource", "start_timestamp", "time:timestamp"]].head(4)
-# %%
+log = to_event_log(longest.steps())
 bank.close()
 scratch.cleanup()
+log[["concept:name", "org:resource", "start_timestamp", "time:timestamp"]].head(4)

@@ -1,4 +1,4 @@
-# ruff: noqa: B018, D100
+# ruff: noqa: D100
 # %% [markdown]
 # # 09 Team interactions
 #
@@ -42,47 +42,60 @@ checkout.members()[["agent_id", "role", "agent_type", "model", "steps", "tool_ca
 # `*` is everyone. What a teammate said to another is known only from the lead's notices: inferred.
 # %%
 mine = checkout.interactions()
-mine[["type", "subtype", "from_agent", "to_agent", "from_step", "to_step", "content", "evidence", "is_inferred"]].iloc[7:27]
+mine[
+    [
+        "type",
+        "subtype",
+        "from_agent",
+        "to_agent",
+        "from_step",
+        "to_step",
+        "content",
+        "evidence",
+        "is_inferred",
+    ]
+].iloc[7:27]
 # %%
 plot.team_graph_data(mine).head(12)
 # %%
 plot.show(plot.team_graph(mine))
 # %% [markdown]
 # ## How often did each hand over to each?
+#
+# `types=["message", "result_return"]` would leave the task board and idle notices out.
 # %%
 team.handover_matrix(checkout)
 # %%
 plot.show(plot.handover_matrix(team.handover_matrix(checkout)))
 # %% [markdown]
-# Only messages and results, without the task board and idle notices:
-# %%
-team.handover_matrix(checkout, types=["message", "result_return"])
-# %% [markdown]
 # ## When? Who waited for whom?
+#
+# The time of agents whose steps are known is cut into work, waiting (for whom) and idling.
 # %%
-metrics = team.metrics(checkout)
 time = member_time(checkout)
-time.groupby(["agent_id", "kind"]).agg(
+time.assign(waited_for=time["waited_for"].fillna("")).groupby(["agent_id", "kind", "waited_for"]).agg(
     minutes=("ms", lambda ms: ms.sum() / 60_000), pieces=("ms", "size")
 )
 # %%
-plot.show(plot.team_timeline(time, metrics.interactions))
-# %% [markdown]
-# Waiting is for someone:
-# %%
-waits = time[time["kind"].eq("waiting")].assign(waited_for=lambda t: t["waited_for"].fillna("not known"))
-waits.groupby(["agent_id", "waited_for"])["ms"].sum().div(60_000).rename("minutes").to_frame()
-# %%
-columns = ["agent_id", "sent", "received", "partners", "betweenness", "inbound_share", "is_bottleneck", "bottleneck_reason"]
-metrics.members[columns]
+columns = [
+    "agent_id",
+    "sent",
+    "received",
+    "partners",
+    "betweenness",
+    "inbound_share",
+    "is_bottleneck",
+    "bottleneck_reason",
+]
+team.metrics(checkout).members[columns]
 # %% [markdown]
 # ## What went wrong between them?
 #
-# Interactions that failed, and what no rule of the graph allows.
+# Interactions that failed; `team.validate` also says where the graph itself is odd.
 # %%
+for problem in team.validate(checkout):
+    print(f"{problem.severity}: {problem.code}: {problem.message}")
 mine[mine["ok"].eq(False).fillna(False)][["type", "subtype", "from_agent", "to_agent", "content", "evidence"]]
-# %%
-pd.DataFrame([(p.severity, p.code, p.message) for p in team.validate(checkout)], columns=["severity", "code", "message"])
 # %% [markdown]
 # ## Expected or emergent?
 #
@@ -92,16 +105,16 @@ pd.DataFrame([(p.severity, p.code, p.message) for p in team.validate(checkout)],
 wave = team.apply_template(team.from_input("../data/team-runs/wave.json"), "../data/team-runs/wave.team.yaml")
 print(wave, "topology:", wave.topology)
 team.conformance(wave)[["status", "rule", "from_role", "to_role", "signal", "uses"]]
+# %%
+plot.show(plot.team_timeline(member_time(wave), team.metrics(wave).interactions))
 # %% [markdown]
 # All that happened was declared; four of the declared ways were not used. And a template made from what one team did can
-# judge another. Did the fraud team work as the checkout team had?
+# judge another. Did the fraud team work as the checkout team had? The
+# dashed arrow is a message past the lead that the first team never sent.
 # %%
 fraud = next(t for t in names.values() if t.name == "fraud-rules")
 held = team.apply_template(fraud, yaml.safe_load(team.to_team_yaml(checkout)))
 team.conformance(held)[lambda f: f["uses"] > 0][["status", "rule", "type", "from_role", "to_role", "uses"]]
 # %%
 plot.show(plot.team_graph(held.interactions(), members=[m.agent_id for m in held.member_list]))
-# %% [markdown]
-# The dashed arrow is a message past the lead that the first team never sent.
-# %%
 bank.close()

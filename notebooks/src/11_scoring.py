@@ -1,4 +1,4 @@
-# ruff: noqa: B018, D100
+# ruff: noqa: D100
 # %% [markdown]
 # # 11 Scoring
 #
@@ -63,7 +63,9 @@ changes.pivot(index="weight", columns="factor", values="overlap").sort_values(0.
 # Steps that are critical under nearly all settings are safe to read first; those around one half are a matter of taste.
 # %%
 safe = moved.steps[moved.steps["stability"] > 0].sort_values(["stability", "rank"], ascending=[False, True])
-safe[["agent_id", "step", "kind", "total", "is_critical", "stability", "reason"]].iloc[[*range(5), *range(-5, 0)]]
+safe[["agent_id", "step", "kind", "total", "is_critical", "stability", "reason"]].iloc[
+    [*range(5), *range(-5, 0)]
+]
 # %% [markdown]
 # ## Weights of your own
 #

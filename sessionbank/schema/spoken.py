@@ -17,9 +17,30 @@ COUNTED = "counted"
 def _tokens(prefix: str, whose: str) -> tuple[F, ...]:
     return (
         F(f"{prefix}input_tokens", "int", f"{whose}: input without cache", "tokens", NO_TRANSCRIPT, COUNTED),
-        F(f"{prefix}cache_creation_tokens", "int", f"{whose}: written to the cache", "tokens", NO_TRANSCRIPT, COUNTED),
-        F(f"{prefix}cache_read_tokens", "int", f"{whose}: read from the cache", "tokens", NO_TRANSCRIPT, COUNTED),
-        F(f"{prefix}output_tokens", "int", f"{whose}: output, reasoning included", "tokens", NO_TRANSCRIPT, COUNTED),
+        F(
+            f"{prefix}cache_creation_tokens",
+            "int",
+            f"{whose}: written to the cache",
+            "tokens",
+            NO_TRANSCRIPT,
+            COUNTED,
+        ),
+        F(
+            f"{prefix}cache_read_tokens",
+            "int",
+            f"{whose}: read from the cache",
+            "tokens",
+            NO_TRANSCRIPT,
+            COUNTED,
+        ),
+        F(
+            f"{prefix}output_tokens",
+            "int",
+            f"{whose}: output, reasoning included",
+            "tokens",
+            NO_TRANSCRIPT,
+            COUNTED,
+        ),
     )
 
 

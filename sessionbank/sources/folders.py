@@ -184,7 +184,9 @@ class Folder:
         """None: a folder knows no commits."""
         return list
 
-    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+    def commits_with_files(
+        self, refs: dict[str, str], since: datetime
+    ) -> list[tuple[Commit, tuple[str, ...]]]:
         """None: a folder knows no commits."""
         return []
 

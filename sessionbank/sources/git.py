@@ -104,7 +104,9 @@ class GitReader:
         peel, rest = "%(refname)%00%(objectname)%00%(*objectname)", "%00%(symref)%00%(HEAD)"
         try:
             out = self._run("for-each-ref", f"--format={peel}{rest}")
-        except RepositoryError:  # an object that a ref names is not here: names and ids can be had all the same
+        except (
+            RepositoryError
+        ):  # an object that a ref names is not here: names and ids can be had all the same
             out = self._run("for-each-ref", f"--format=%(refname)%00%(objectname)%00{rest}")
         found: dict[str, str] = {}
         self._head = self._origin_head = ""
@@ -129,7 +131,7 @@ class GitReader:
         try:
             for name in single:
                 with suppress(OSError):
-                    stat = os.stat(name)
+                    stat = Path(name).stat()
                     found.append((name, stat.st_ino, stat.st_mtime_ns, stat.st_size))
             while todo:
                 folder = todo.pop()
@@ -159,24 +161,6 @@ class GitReader:
         """The paths of all folders of a tree; no file names are read."""
         out = self._run("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", _checked(oid))
         return out.decode("utf-8", ODD).split("\0")[:-1]
-
-    def tree_id(self, commit: str) -> str:
-        """The id of a commit's tree."""
-        return (
-            self._run("rev-parse", "--verify", "--end-of-options", _checked(commit) + "^{tree}")
-            .decode()
-            .strip()
-        )
-
-    def changed(self, old_tree: str, new_tree: str) -> list[tuple[str, str | None, str | None, str]]:
-        """What differs between two trees, as (path, old object id, new object id, new mode); ids None where absent."""
-        out = self._run("diff-tree", "-r", "-z", "--no-renames", _checked(old_tree), _checked(new_tree))
-        parts = out.split(b"\0")
-        rows = []
-        for head, path in zip(parts[::2], parts[1::2], strict=False):
-            _, mode, old, new, _ = head.lstrip(b":").decode().split(" ")[:5]
-            rows.append((path.decode("utf-8", ODD), _or_none(old), _or_none(new), mode))
-        return rows
 
     def blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """The content of each object, in the order asked; None where this clone does not hold it or it is damaged.
@@ -281,14 +265,20 @@ class GitReader:
 
         return wait
 
-    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+    def commits_with_files(
+        self, refs: dict[str, str], since: datetime
+    ) -> list[tuple[Commit, tuple[str, ...]]]:
         """Code commits over all refs from a time on, oldest first, with the files they change."""
         head = ("log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--name-only", "--no-renames",
                 "--ignore-missing")  # fmt: skip
         when = f"--since={int(since.timestamp())}"
-        out = self._run(*head, "--format=%x01%H%x02%at%x02%s", when, *(f"--exclude={g}" for g in NOT_CODE), "--all", "--")
+        out = self._run(
+            *head, "--format=%x01%H%x02%at%x02%s", when, *(f"--exclude={g}" for g in NOT_CODE), "--all", "--"
+        )
         default = self.default_branch(refs)
-        main = self._run("rev-list", when, _checked(refs[default]), "--").decode().split() if default else None
+        main = (
+            self._run("rev-list", when, _checked(refs[default]), "--").decode().split() if default else None
+        )
         reached = None if main is None else set(main)
         found = []
         for part in out.decode("utf-8", "replace").split("\x01")[1:]:
@@ -305,7 +295,10 @@ class GitReader:
         head = ("log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%B%x00")
         out = self._run(*head, *words, *(f"--exclude={glob}" for glob in NOT_CODE), "--all", "--")
         parts = out.split(b"\0")
-        return [(a.decode().strip(), b.decode("utf-8", "replace")) for a, b in zip(parts[::3], parts[1::3], strict=False)]
+        return [
+            (a.decode().strip(), b.decode("utf-8", "replace"))
+            for a, b in zip(parts[::3], parts[1::3], strict=False)
+        ]
 
     def commit_id(self, name: str) -> str | None:
         """The full id of a commit named by an abbreviated or full id, or None."""
@@ -410,16 +403,12 @@ def _checked(oid: str) -> str:
     return oid
 
 
-def _or_none(oid: str) -> str | None:
-    return None if set(oid) == {"0"} else oid
-
-
 def _not_readable(path: Path, stderr: str) -> RepositoryError:
     said = stderr.strip().removeprefix("stderr: ").strip("'\n ")
     if "dubious ownership" in said:
         return RepositoryError(
             f"git refuses to read {path}: it belongs to another user. If you trust it, run: "
-            f"git config --global --add safe.directory {os.path.abspath(path)}"
+            f"git config --global --add safe.directory {path.absolute()}"
         )
     if "not a git repository" in said:
         return RepositoryError(

@@ -85,7 +85,9 @@ class Repository:
         """Starts to look for code commits that name checkpoints; the function given back waits for them."""
         return self._git.commits(refs)
 
-    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+    def commits_with_files(
+        self, refs: dict[str, str], since: datetime
+    ) -> list[tuple[Commit, tuple[str, ...]]]:
         """Code commits from a time on, with the files they change."""
         return self._git.commits_with_files(refs, since)
 
@@ -136,7 +138,9 @@ def _unbundled(bundle: Path, cache_dir: Path) -> Path:
                     "+refs/*:refs/*",
                 )
                 if not command.for_each_ref("--count=1"):
-                    raise RepositoryError(f"the bundle {bundle} holds no branch and no other ref; it may have been cut")
+                    raise RepositoryError(
+                        f"the bundle {bundle} holds no branch and no other ref; it may have been cut"
+                    )
             Path(fresh).replace(target)
         except git.GitCommandError as error:
             said = str(error.stderr).strip("'\n ").splitlines()

@@ -112,7 +112,9 @@ class Several:
         waits = [s.commits(p) for s, p in zip(self.sources, self._parts(refs), strict=True)]
         return lambda: sorted({c.sha: c for w in waits for c in w()}.values(), key=commit_order)
 
-    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+    def commits_with_files(
+        self, refs: dict[str, str], since: datetime
+    ) -> list[tuple[Commit, tuple[str, ...]]]:
         """Of all repositories."""
         pairs = zip(self.sources, self._parts(refs), strict=True)
         return [c for source, part in pairs for c in source.commits_with_files(part, since)]

@@ -76,7 +76,9 @@ def _read_store(git: GitReader, refs: dict[str, str], branch: str | None) -> Sto
         try:
             trees.add(layout, ref, commit, git.tree(commit), own_id)
         except RepositoryError as error:
-            trees.problems.append(Diagnostic("error", "ref_unreadable", f"{ref}: {error}", checkpoint_id=own_id))
+            trees.problems.append(
+                Diagnostic("error", "ref_unreadable", f"{ref}: {error}", checkpoint_id=own_id)
+            )
     stored = trees.finish()
     problems = trees.problems
     directories = [d for c in stored for d in c.dirs.values()]
@@ -279,7 +281,8 @@ def _merged(
         mine = records[same[0]]
         # A copy that was finalized elsewhere is longer; copies that say the same are equally long.
         if record.transcript_state == "present" and (
-            mine.transcript_state != "present" or (record.transcript_bytes or 0) > (mine.transcript_bytes or 0)
+            mine.transcript_state != "present"
+            or (record.transcript_bytes or 0) > (mine.transcript_bytes or 0)
         ):
             records[same[0]] = record
         text = f"stored in {mine.ref} and in {record.ref}: counted once"

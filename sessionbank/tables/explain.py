@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 TOKENS = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens", "total_tokens")
 _CLASSES = TOKENS[:-1]
-COLUMNS = (*TOKENS, *(f"subagent_{t}" for t in _CLASSES), "api_calls", "subagent_api_calls", "human_prompts", "tool_calls", "tool_errors", "message_count")  # fmt: skip
+COLUMNS = (
+    *TOKENS, *(f"subagent_{t}" for t in _CLASSES), "api_calls", "subagent_api_calls", "human_prompts", "tool_calls",
+    "tool_errors", "message_count",
+)  # fmt: skip
 _KINDS = {
     "tool_result": "tool results carry the role user",
     "meta": "text that a program put in: skills, caveats, reminders",

@@ -18,7 +18,10 @@ Columns = list[Sequence[Any]]
 _PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path", "target_file", "filename")
 _PATCHES = frozenset({"apply_patch", "patch"})
 _PATCH_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
-_SHELLS = frozenset({"Bash", "bash", "run_shell_command", "shell", "exec_command", "local_shell", "execute_bash", "Execute", "run_terminal_cmd", "Shell", "run_command", "execute_command", "terminal"})  # fmt: skip
+_SHELLS = frozenset({
+    "Bash", "bash", "run_shell_command", "shell", "exec_command", "local_shell", "execute_bash", "Execute",
+    "run_terminal_cmd", "Shell", "run_command", "execute_command", "terminal",
+})  # fmt: skip
 
 
 def message_columns(rows: SessionRows, inherited: Mapping[str, str]) -> Columns:
@@ -121,7 +124,13 @@ def _call(
 
 def _patched(given: Any) -> str | None:
     """The first file that a patch changes."""
-    text = given if type(given) is str else next((v for v in given.values() if type(v) is str), "") if type(given) is dict else ""
+    text = (
+        given
+        if type(given) is str
+        else next((v for v in given.values() if type(v) is str), "")
+        if type(given) is dict
+        else ""
+    )
     found = _PATCH_FILE.search(text)
     return found[1] if found else None
 

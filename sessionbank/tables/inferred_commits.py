@@ -29,7 +29,12 @@ def inferred_commit_rows(
         first = True
         for commit, changed in commits:
             at = commit.authored_at
-            if at is None or not start <= at <= end + AFTER or commit.sha in known or files.isdisjoint(changed):
+            if (
+                at is None
+                or not start <= at <= end + AFTER
+                or commit.sha in known
+                or files.isdisjoint(changed)
+            ):
                 continue
             rows.append((
                 commit.sha, checkpoint_id, True, commit.authored_at, commit.subject, commit.on_default_branch, first, True,

@@ -33,7 +33,12 @@ def lineage_rows(state: State) -> list[tuple[Any, ...]]:
 
 
 # What agents record of where a session comes from: keys of a header line -> relation.
-_HEADERS = {"parentID": "spawned", "subagent": "spawned", "forked_from_id": "forked", "parentSession": "forked"}
+_HEADERS = {
+    "parentID": "spawned",
+    "subagent": "spawned",
+    "forked_from_id": "forked",
+    "parentSession": "forked",
+}
 
 
 def _told(state: State) -> list[tuple[Any, ...]]:
@@ -51,9 +56,9 @@ def _told(state: State) -> list[tuple[Any, ...]]:
     rows = []
     for key, relation in _HEADERS.items():
         hit = pc.match_substring(messages["extra"], f'"{key}":').fill_null(False)
-        for sid in dict.fromkeys(messages.filter(hit)["session_id"].to_pylist()):
-            if sid in parents:
-                rows.append((parents.pop(sid), sid, relation, None, f"the session's own header names it ({key})"))
+        told = dict.fromkeys(messages.filter(hit)["session_id"].to_pylist())
+        why = f"the session's own header names it ({key})"
+        rows += [(parents.pop(sid), sid, relation, None, why) for sid in told if sid in parents]
     return rows
 
 

@@ -32,7 +32,13 @@ def signature(records: list[SessionRecord]) -> str:
     """What a session's rows depend on: its records' blobs, in order, and what decides their windows."""
     parts = [
         (
-            r.checkpoint_id, r.session_index, r.start_offset, r.transcript_blobs, r.hash_blob, r.agent_files, r.path,
+            r.checkpoint_id,
+            r.session_index,
+            r.start_offset,
+            r.transcript_blobs,
+            r.hash_blob,
+            r.agent_files,
+            r.path,
             r.transcript_name,
         )
         for r in records

@@ -33,7 +33,9 @@ class StateReach:
                 raise NotFoundError(f"the message is not of session {session.session_id}")
             messages = messages[: messages.index(message) + 1]
         if self._is_compact(session):
-            raise QueryError("what the model saw cannot be told: Entire's compact form does not show compactions")
+            raise QueryError(
+                "what the model saw cannot be told: Entire's compact form does not show compactions"
+            )
         images = frozenset(n for n, m in enumerate(messages) if any(b.type == "image" for b in m.blocks))
         found = view(session.agent, messages, images=images)
         if found.refused is not None:
@@ -49,11 +51,16 @@ class StateReach:
         if not files:
             raise NotFoundError(f"session {session.session_id} has no transcript in this clone")
         if self._is_compact(session):
-            raise FormatError("canonical records are made of an agent's own transcript; only Entire's compact form is here")
+            raise FormatError(
+                "canonical records are made of an agent's own transcript; only Entire's compact form is here"
+            )
         return canonical_records(_joined(files), source=session.agent)
 
     def _is_compact(self, session: Session) -> bool:
-        shots = (self._state.snapshots.get((r.checkpoint_id, r.session_index, r.session_id)) for r in session.records)
+        shots = (
+            self._state.snapshots.get((r.checkpoint_id, r.session_index, r.session_id))
+            for r in session.records
+        )
         formats = {s["format"] for s in shots if s and s["format"]}
         return formats == {COMPACT}
 

@@ -30,16 +30,16 @@ def reconcile_rows(state: State) -> list[tuple[Any, ...]]:
                 chain = lines.get((sid, shot["chain"]), [])
                 here = [x for x in chain if x[0] < shot["lines"]]
                 start = record.start_offset or 0
-                begin = start if 0 < start <= shot["lines"] else 0  # at the end: nothing since; beyond it: already cut
+                begin = (
+                    start if 0 < start <= shot["lines"] else 0
+                )  # at the end: nothing since; beyond it: already cut
                 if chain:  # else no line of it states usage: nothing can be counted
                     whole = count(here)
                     window = count([x for x in here if x[0] >= begin]) if begin else whole
-                if stored is not None and (whole is None or window is None):
-                    scope = "zero" if not any(v or 0 for v in stored) else "unknown"
-                elif stored is not None:
+                if stored is not None and whole is not None and window is not None:
                     scope = _scope(stored, window, whole, here, begin)
-            elif stored is not None:
-                scope = "zero" if not any(v or 0 for v in stored) else "unknown"
+            if stored is not None and whole is None:
+                scope = "unknown" if any(v or 0 for v in stored) else "zero"
             columns = zip(stored or (None,) * 5, window or (None,) * 5, whole or (None,) * 5, strict=True)
             rows.append(
                 (record.checkpoint_id, record.session_index, sid, *(v for c in columns for v in c), scope)

@@ -52,7 +52,9 @@ class Source(Protocol):
     def blobs(self, oids: Iterable[str]) -> Any:
         """The bytes of each object, in the order asked."""
 
-    def commits_with_files(self, refs: dict[str, str], since: datetime) -> list[tuple[Commit, tuple[str, ...]]]:
+    def commits_with_files(
+        self, refs: dict[str, str], since: datetime
+    ) -> list[tuple[Commit, tuple[str, ...]]]:
         """Code commits from a time on, with the files they change."""
 
     def reverts(self) -> list[tuple[str, str]]:
@@ -108,7 +110,14 @@ class State:
         for sid, records in self.sessions.items():
             facts = self.facts.get(sid) or {}
             if all(r.layout == "folder" for r in records) and facts.get("started_at") and changed[sid]:
-                sessions.append((records[-1].checkpoint_id, facts["started_at"], facts["ended_at"], frozenset(changed[sid])))
+                sessions.append(
+                    (
+                        records[-1].checkpoint_id,
+                        facts["started_at"],
+                        facts["ended_at"],
+                        frozenset(changed[sid]),
+                    )
+                )
         if not sessions:
             return []
         commits = self.source.commits_with_files(self.refs, min(s[1] for s in sessions))
@@ -121,7 +130,9 @@ class State:
     def commit_facts(self) -> CommitFacts:
         """What git says of the checkpoints, as outcomes are judged by it: commits, and which of them were reverted."""
         names = schema.table("commits").columns
-        return CommitFacts.of([dict(zip(names, row, strict=True)) for row in self.commit_rows], self.source.reverts())
+        return CommitFacts.of(
+            [dict(zip(names, row, strict=True)) for row in self.commit_rows], self.source.reverts()
+        )
 
     # -- what transcripts tell ---------------------------------------------------------------------------------
 
@@ -147,7 +158,9 @@ class State:
             if self.cache.hold(found):
                 return found
             kept = self.cache.read()
-        raise QueryError(f"the cache folder {self.cache.folder} is cleared faster than it is filled; name another one with cache=")
+        raise QueryError(
+            f"the cache folder {self.cache.folder} is cleared faster than it is filled; name another one with cache="
+        )
 
     @cached_property
     def _kept(self) -> cache.Manifest | None:
@@ -267,7 +280,7 @@ class State:
 
         usage = self.spoken("token_usage").select(["model", "cost_usd"])
         names = pc.value_counts(usage.filter(pc.is_null(usage["cost_usd"]))["model"]).to_pylist()
-        return [
-            ("warning", "unpriced_model", None, None, None, None, None, f"{n['counts']} calls of {n['values'] or 'an unnamed model'} have no known price")
-            for n in sorted(names, key=lambda n: str(n["values"]))
-        ]  # fmt: skip
+        text = "{} calls of {} have no known price"
+        told = sorted((str(n["values"] or "an unnamed model"), n["counts"]) for n in names)
+        empty = (None,) * 5
+        return [("warning", "unpriced_model", *empty, text.format(count, name)) for name, count in told]

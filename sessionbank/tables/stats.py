@@ -52,7 +52,9 @@ def facts(tables: dict[str, pa.Table], ranges: list[Range], agents: list[tuple[A
         for name in _CLASSES:  # where no call of a session states a class, its sum is not known
             stated = u.count(mask & u.present(name))
             sums = u.sum(name, mask)
-            out[f"{prefix}{name}"] = [None if c and not k else v for v, k, c in zip(sums, stated, calls, strict=True)]
+            out[f"{prefix}{name}"] = [
+                None if c and not k else v for v, k, c in zip(sums, stated, calls, strict=True)
+            ]
         priced = mask & u.present("cost_usd")
         some = u.count(priced)
         cost = u.total("cost_usd", priced)
@@ -62,8 +64,12 @@ def facts(tables: dict[str, pa.Table], ranges: list[Range], agents: list[tuple[A
     unread = [a[0] == "unknown" for a in agents]  # lines are kept as they are: nothing in them is counted
     for name in ("message_count", "human_prompts", "tool_calls", "tool_errors", "subagent_tool_calls"):
         out[name] = [None if u else v for v, u in zip(out[name], unread, strict=True)]
-    out["tool_calls"] = [None if a[0] == "plugin" else v for v, a in zip(out["tool_calls"], agents, strict=True)]
-    out["tool_errors"] = [None if a[0] == "plugin" else v for v, a in zip(out["tool_errors"], agents, strict=True)]
+    out["tool_calls"] = [
+        None if a[0] == "plugin" else v for v, a in zip(out["tool_calls"], agents, strict=True)
+    ]
+    out["tool_errors"] = [
+        None if a[0] == "plugin" else v for v, a in zip(out["tool_errors"], agents, strict=True)
+    ]
     replies = [r or u for r, u in zip(replies, unread, strict=True)]
     unmeasured = [r and not c for r, c in zip(replies, out["api_calls"], strict=True)]
     for at in range(n):  # replies that no usage is recorded of: neither calls nor tokens are known

@@ -87,7 +87,9 @@ class SessionUnion:
         shot = self._snapshot(record, len(data), chain)
         if blobs is not None:
             shot.blobs = blobs
-        if len(chunks) > 1 and chain.format.is_document:  # each chunk is a document; its lines are its messages
+        if (
+            len(chunks) > 1 and chain.format.is_document
+        ):  # each chunk is a document; its lines are its messages
             counts = [len(chain.format.split(chunk, lambda *_: None)) for chunk in chunks[:-1]]
             starts = [sum(counts[:at]) for at in range(len(chunks))]
         shot.chunk_lines = tuple(starts)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sessionbank.team.activity import member_time
 from sessionbank.team.build import from_session, interaction_rows, member_rows, problem_rows
 from sessionbank.team.compress import Compressed, CompressionConfig, compress
 from sessionbank.team.critical_path import critical_path
@@ -19,7 +20,7 @@ from sessionbank.team.model import Interaction, Member, Team, TeamStep
 from sessionbank.team.patterns import Pattern, conformance
 from sessionbank.team.score import ScoreConfig, TeamScores, score
 from sessionbank.team.sensitivity import sensitivity
-from sessionbank.team.survival import frontier, survival
+from sessionbank.team.survival import frontier, survival, survival_totals
 from sessionbank.team.validation import validate
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ __all__ = [
     "Compressed", "CompressionConfig", "Interaction", "Member", "Pattern", "ScoreConfig", "Team",
     "TeamMetrics", "TeamScores", "TeamStep", "apply_template", "compress", "conformance", "critical_path",
     "edges_by_type", "from_input", "from_session", "from_sessions", "frontier", "handover_matrix",
-    "interaction_rows", "load_template", "member_rows", "metrics", "problem_rows", "score", "sensitivity",
-    "survival", "to_networkx", "to_team_yaml", "validate",
+    "interaction_rows", "load_template", "member_rows", "member_time", "metrics", "problem_rows", "score", "sensitivity",
+    "survival", "survival_totals", "to_networkx", "to_team_yaml", "validate",
 ]  # fmt: skip
 
 

@@ -41,7 +41,11 @@ def members_of(scene: Scene, found: Roster, edges: Edges, steps: Mapping[str, in
         ))))  # fmt: skip
     started = _started(scene)
     others += [_subagent(scene, agent, started.get(agent), ends.get(agent)) for agent in sorted(found.ids)]
-    others = [(at, count.into(m)) for at, m in others if m.agent_id not in NOT_AGENTS and m.agent_id != scene.self_id]
+    others = [
+        (at, count.into(m))
+        for at, m in others
+        if m.agent_id not in NOT_AGENTS and m.agent_id != scene.self_id
+    ]
     others.sort(key=lambda o: (o[0], o[1].agent_id))
     return [lead, *(m for _, m in others)]
 
@@ -64,7 +68,10 @@ class _Counts:
         if agent not in self.seen:
             return member
         return replace(
-            member, steps=self.steps.get(agent, 0), tool_calls=self.calls.get(agent, 0), tokens=self.tokens.get(agent)
+            member,
+            steps=self.steps.get(agent, 0),
+            tool_calls=self.calls.get(agent, 0),
+            tokens=self.tokens.get(agent),
         )
 
 

@@ -15,6 +15,7 @@ from sessionbank.sources.no_gc import no_gc
 from sessionbank.team.activity import IDLE, IDLE_GAP_S, WAITING, WORK, Links, Piece, links, millis, pieces
 from sessionbank.team.critical_path import critical_path
 from sessionbank.team.identifiers import estimated_tokens
+from sessionbank.team.model import NOT_AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -182,7 +183,9 @@ def _time_at(team: Team, agent: str, at: int | None, edge: Interaction | None) -
 
 
 def _members(team: Team, cut: Mapping[str, list[Piece]], interactions: pd.DataFrame) -> pd.DataFrame:
-    names = _agents(team)
+    names = [
+        n for n in _agents(team) if n not in NOT_AGENTS
+    ]  # "*" and the harness are ends of edges, no members
     sent: Counter[str] = Counter()
     received: Counter[str] = Counter()
     partners: dict[str, set[str]] = defaultdict(set)
@@ -240,13 +243,19 @@ def _member_tokens(team: Team, name: str) -> int | None:
     return sum(known) if known else None
 
 
+def _pairs(team: Team) -> set[tuple[str, str]]:
+    """Ordered pairs of agents with an edge between them."""
+    edges = (e for e in team.interaction_list if not e.is_self)
+    return {(e.from_agent, e.to_agent) for e in edges if NOT_AGENTS.isdisjoint((e.from_agent, e.to_agent))}
+
+
 def _betweenness(team: Team, names: list[str]) -> dict[str, float]:
     """Share of the shortest ways between two others that lead over each agent (directed, every edge one long)."""
     import networkx as nx
 
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(names)
-    graph.add_edges_from((e.from_agent, e.to_agent) for e in team.interaction_list if not e.is_self)
+    graph.add_edges_from(_pairs(team))
     return nx.betweenness_centrality(graph)
 
 
@@ -256,7 +265,7 @@ def _graph(
     steps = sum(len(s) for s in team.step_lists.values())
     boundary = sum(s.is_boundary for mine in team.step_lists.values() for s in mine)
     edges = len(team.interaction_list)
-    pairs = {(e.from_agent, e.to_agent) for e in team.interaction_list if not e.is_self}
+    pairs = _pairs(team)
     anyone, two, total = _overlap(p for mine in cut.values() for p in mine if p.kind == WORK)
     wall = _wall_ms(team, where)
     on_path = int(path["work_ms"].sum()) if len(path) else None

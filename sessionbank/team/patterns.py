@@ -181,7 +181,9 @@ def conformance(team: Team) -> pd.DataFrame:
         else:
             source = roles.get(edge.from_agent) or edge.from_role or edge.from_agent
             target = roles.get(edge.to_agent) or edge.to_role or edge.to_agent
-            emergent.setdefault((edge.type, source, target, edge.channel, edge.signal), []).append(edge.interaction_id)
+            emergent.setdefault((edge.type, source, target, edge.channel, edge.signal), []).append(
+                edge.interaction_id
+            )
     rows: list[tuple[Any, ...]] = [
         (
             "declared_used" if ids else "declared_unused", p.rule, p.type, p.from_role, p.to_role, p.channel, p.signal,

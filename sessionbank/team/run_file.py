@@ -90,7 +90,9 @@ class Step(_Part):
     tool_call_id: str | None = None
     message_uuid: str | None = None
     interactions: list[Tag] = Field(default_factory=list)
-    metadata: dict[str, Any] = Field(default_factory=dict, description="anything; a tag may stand here as well")
+    metadata: dict[str, Any] = Field(
+        default_factory=dict, description="anything; a tag may stand here as well"
+    )
 
     @model_validator(mode="before")
     @classmethod

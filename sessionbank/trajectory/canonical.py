@@ -47,7 +47,9 @@ class Canonical:
     config: Mapping[str, Any] = field(default_factory=lambda: CONFIG)
 
 
-def canonical_records(transcript: bytes, *, group: str | None = None, source: str = "claude-code") -> Canonical:
+def canonical_records(
+    transcript: bytes, *, group: str | None = None, source: str = "claude-code"
+) -> Canonical:
     """Canonical records of one stored Claude Code transcript.
 
     `group` names the session where the lines do not, or name several. Raises `FormatError` with the original's code
@@ -120,7 +122,9 @@ class _Calls:
     """Final ids of tool calls, and which of them still wait for a result."""
 
     def __init__(self) -> None:
-        self.final: dict[int, tuple[str, str, bool]] = {}  # event -> source id, final id, whether it was made up
+        self.final: dict[
+            int, tuple[str, str, bool]
+        ] = {}  # event -> source id, final id, whether it was made up
         self.open: dict[str, list[list[Any]]] = {}  # source id -> [final id, whether it has its result]
 
 
@@ -158,13 +162,19 @@ def _call(event: Event, calls: _Calls, number: int, tell: Any) -> dict[str, Any]
     if made_up:
         tell("tool_call_id_synthesized", f"Synthesized tool-call ID {js.quote(source)}.")
     if final != source:
-        tell("duplicate_tool_call_id", f"Renamed duplicate tool-call ID {js.quote(source)} to {js.quote(final)}.")
+        tell(
+            "duplicate_tool_call_id",
+            f"Renamed duplicate tool-call ID {js.quote(source)} to {js.quote(final)}.",
+        )
     name = event.name or "unknown_tool"
     if not event.name:
         tell("unknown_tool_name", f"Substituted {js.quote(name)} for a missing tool name.")
     args, reshaped, cut = cut_arguments(event.text, ARGUMENT_LIMIT)
     if reshaped:
-        tell("tool_arguments_reshaped", f"Reshaped arguments for tool call {js.quote(final)} into a JSON object.")
+        tell(
+            "tool_arguments_reshaped",
+            f"Reshaped arguments for tool call {js.quote(final)} into a JSON object.",
+        )
     if cut:
         text = f"Truncated arguments for tool call {js.quote(final)} to at most {ARGUMENT_LIMIT} Unicode code points."
         tell("tool_arguments_truncated", text)
@@ -179,7 +189,10 @@ def _result(event: Event, calls: _Calls, tell: Any) -> dict[str, Any] | None:
         if entries:
             tell("duplicate_tool_result", f"Dropped a duplicate result for tool call {js.quote(source)}.")
         else:
-            tell("orphan_tool_result", f"Dropped a tool result without a preceding call for {js.quote(source)}.")
+            tell(
+                "orphan_tool_result",
+                f"Dropped a tool result without a preceding call for {js.quote(source)}.",
+            )
         return None
     waiting[1] = True
     text = cut_text(event.text, RESULT_LIMIT)
@@ -228,7 +241,13 @@ def _meta(context: Mapping[str, Any], events: list[Event]) -> dict[str, Any]:
         if event.model:
             counts[event.model] = counts.get(event.model, 0) + 1
     model = min(counts, key=lambda m: (-counts[m], m)) if counts else None
-    found = {"role": "meta", "source": "claude-code", "cwd": context.get("cwd"), "git_branch": context.get("branch"), "model": model}
+    found = {
+        "role": "meta",
+        "source": "claude-code",
+        "cwd": context.get("cwd"),
+        "git_branch": context.get("branch"),
+        "model": model,
+    }
     return {k: v for k, v in found.items() if v}
 
 

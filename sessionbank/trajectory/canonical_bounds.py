@@ -8,7 +8,9 @@ from typing import Any
 
 from sessionbank.trajectory import javascript as js
 
-LEAF_FLOOR = 2000  # a string of the arguments is not cut below this many code points while longer ones are left
+LEAF_FLOOR = (
+    2000  # a string of the arguments is not cut below this many code points while longer ones are left
+)
 
 
 def marker(remaining: int) -> str:

@@ -64,7 +64,9 @@ def claude_events(transcript: str, told: list[dict[str, Any]]) -> tuple[dict[str
             events += _spoken(value, (line, offset, ms))
     if len(agents) > 1:
         names = ", ".join(sorted(js.quote(a) for a in agents))
-        raise FormatError(f"source_group_conflict: Claude Code subagent transcript contains multiple agent ids: {names}.")
+        raise FormatError(
+            f"source_group_conflict: Claude Code subagent transcript contains multiple agent ids: {names}."
+        )
     group = next(iter(agents), None) or (next(iter(sessions)) if len(sessions) == 1 else None)
     context = {"group": group, "is_ambiguous": len(sessions) > 1 and not agents}
     context["cwd"] = earliest["cwd"][2] if "cwd" in earliest else None
@@ -81,7 +83,13 @@ def _lines(transcript: str, told: list[dict[str, Any]]) -> Iterator[tuple[dict[s
         try:
             value = js.parse(raw)
         except ValueError:
-            told.append({"code": "invalid_json_line", "message": f"Skipped invalid JSON on line {number}.", "inputLine": number})
+            told.append(
+                {
+                    "code": "invalid_json_line",
+                    "message": f"Skipped invalid JSON on line {number}.",
+                    "inputLine": number,
+                }
+            )
             continue
         if not isinstance(value, dict):
             text = f"Skipped non-object JSON on line {number}."
@@ -114,7 +122,12 @@ def _spoken(value: dict[str, Any], place: tuple[int, int, int | None]) -> list[E
             if kind == "tool_result":
                 flag = block.get("is_error")
                 ok = not flag if isinstance(flag, bool) else None
-                emit("tool_result", _joined(block.get("content")), call_id=_text(block.get("tool_use_id")), ok=ok)
+                emit(
+                    "tool_result",
+                    _joined(block.get("content")),
+                    call_id=_text(block.get("tool_use_id")),
+                    ok=ok,
+                )
             elif kind == "text" and isinstance(block.get("text"), str):
                 texts.append(block["text"])
             elif kind == "image":
@@ -136,7 +149,9 @@ def _spoken(value: dict[str, Any], place: tuple[int, int, int | None]) -> list[E
         elif kind == "tool_use":
             given = block.get("input")
             text = js.stringify({} if given is None else given)
-            emit("tool_call", text, model=model, call_id=_text(block.get("id")), name=_text(block.get("name")))
+            emit(
+                "tool_call", text, model=model, call_id=_text(block.get("id")), name=_text(block.get("name"))
+            )
     return found
 
 

@@ -10,7 +10,10 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-SPACE = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"  # fmt: skip
+SPACE = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
 _INDEX = re.compile(r"0|[1-9]\d{0,9}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TIME = re.compile(
@@ -28,7 +31,10 @@ def parse(text: str) -> Any:
     """``JSON.parse``: numbers are doubles, integer-like keys come first. Raises `ValueError` for what it refuses."""
     try:
         return json.loads(
-            text, parse_int=_whole, parse_constant=_refuse, object_pairs_hook=lambda pairs: _ordered(dict(pairs))
+            text,
+            parse_int=_whole,
+            parse_constant=_refuse,
+            object_pairs_hook=lambda pairs: _ordered(dict(pairs)),
         )
     except RecursionError:
         raise ValueError("nested deeper than can be read") from None

@@ -13,7 +13,18 @@ from sessionbank.records import SPAWN_TOOLS
 from sessionbank.transcripts import jsonl
 from sessionbank.transcripts.claude_kinds import result_status, user_kind
 from sessionbank.transcripts.rows import (
-    BlockRow, Entry, Format, MessageRow, Place, ResultRow, SessionRows, UsageRow, UseRow, as_json, joined, number, string,
+    BlockRow,
+    Entry,
+    Format,
+    MessageRow,
+    ResultRow,
+    SessionRows,
+    UsageRow,
+    UseRow,
+    as_json,
+    joined,
+    number,
+    string,
 )  # fmt: skip
 
 _new = tuple.__new__  # a NamedTuple's own constructor costs three times as much, and this is the hot path
@@ -42,7 +53,11 @@ def _matches(whole: Any, first: list[dict[str, Any]]) -> bool:
             if isinstance(value.get("message"), dict) or "parentUuid" in value:
                 return True
             continue
-        if type(kind) is str and kind in _TYPES and ("sessionId" in value or "messageId" in value or "leafUuid" in value):
+        if (
+            type(kind) is str
+            and kind in _TYPES
+            and ("sessionId" in value or "messageId" in value or "leafUuid" in value)
+        ):
             return True
     return False
 
@@ -56,7 +71,9 @@ class _Reader:
 
     def __init__(self, rows: SessionRows) -> None:
         self.rows = rows
-        self.plain: set[tuple[Any, ...]] = set()  # keys, in order, of lines of which a column holds everything
+        self.plain: set[tuple[Any, ...]] = (
+            set()
+        )  # keys, in order, of lines of which a column holds everything
         self.nested: set[str] = set()  # ids of subagents' messages already taken from a progress line
         self.progress_extra: dict[str, str] = {}  # kind of progress -> what is kept of it
         self.tools: dict[str, str] = {}  # call id -> tool name
@@ -66,7 +83,9 @@ class _Reader:
         self.spawned = dict(rows.agent_calls)  # agent id -> call that started it
         self.asked: dict[str, str] = {}  # prompt text -> spawn call, for sidechains without an agent id
         self.nameless: set[str | None] = set()  # agents with a reply that has neither id nor usage
-        self.chains: dict[str, tuple[str | None, str | None]] = {}  # uuid of a sidechain line -> agent id, spawn call
+        self.chains: dict[
+            str, tuple[str | None, str | None]
+        ] = {}  # uuid of a sidechain line -> agent id, spawn call
         self.pending: list[tuple[int, str]] = []  # sidechain messages whose spawn call was not known yet
 
     def read(self, entries: list[Entry]) -> None:
@@ -87,18 +106,29 @@ class _Reader:
                     self.assistant(value, value, entry, agent, call)
             else:
                 self.other(entry)
-        for seq, agent_id in self.pending:  # the spawn's result, which names the agent, came after its first lines
+        for (
+            seq,
+            agent_id,
+        ) in self.pending:  # the spawn's result, which names the agent, came after its first lines
             if agent_id in self.spawned:
-                self.rows.messages[seq] = self.rows.messages[seq]._replace(parent_tool_call_id=self.spawned[agent_id])
+                self.rows.messages[seq] = self.rows.messages[seq]._replace(
+                    parent_tool_call_id=self.spawned[agent_id]
+                )
 
-    def add(
+    def add(  # noqa: PLR0917 - the hot path: naming the arguments costs a tenth of a cold load
         self, value: dict[str, Any], outer: dict[str, Any], entry: Entry, role: str, kind: str, text: str | None,
         agent: str | None = None, call: str | None = None, model: str | None = None, message_id: str | None = None,
         queued: bool = False, extra: str | None = None,
     ) -> int:  # fmt: skip
         messages = self.rows.messages
         get = value.get
-        uuid, parent, time, request, line_type = get("uuid"), get("parentUuid"), get("timestamp"), get("requestId"), outer.get("type")
+        uuid, parent, time, request, line_type = (
+            get("uuid"),
+            get("parentUuid"),
+            get("timestamp"),
+            get("requestId"),
+            outer.get("type"),
+        )
         _, line, offset, place = entry
         messages.append(
             _new(
@@ -173,7 +203,9 @@ class _Reader:
         else:
             self.user(nested, value, entry, agent, call)
 
-    def assistant(self, value: dict[str, Any], outer: dict[str, Any], entry: Entry, agent: str | None, call: str | None) -> None:
+    def assistant(
+        self, value: dict[str, Any], outer: dict[str, Any], entry: Entry, agent: str | None, call: str | None
+    ) -> None:
         message = value.get("message")
         if type(message) is not dict:
             message = {"content": message}
@@ -209,7 +241,11 @@ class _Reader:
                 continue
             kind = block.get("type")
             if kind == "tool_use":
-                call_id, name, given = string(block.get("id")), string(block.get("name")) or "unknown", block.get("input")
+                call_id, name, given = (
+                    string(block.get("id")),
+                    string(block.get("name")) or "unknown",
+                    block.get("input"),
+                )
                 self.rows.uses.append(UseRow(seq, call_id, name, given, message_id))
                 add(_new(BlockRow, (seq, at, "tool_use", as_json(given), call_id, None, None, False)))
                 if call_id is not None:
@@ -220,7 +256,12 @@ class _Reader:
                 text = block.get("text")
                 if type(text) is str:
                     texts.append(text)
-                add(_new(BlockRow, (seq, at, "text", text if type(text) is str else None, None, None, None, False)))
+                add(
+                    _new(
+                        BlockRow,
+                        (seq, at, "text", text if type(text) is str else None, None, None, None, False),
+                    )
+                )
             elif kind == "thinking":
                 text = string(block.get("thinking"))
                 add(_new(BlockRow, (seq, at, "thinking", text, None, None, None, text is None)))
@@ -232,7 +273,9 @@ class _Reader:
                 add(BlockRow(seq, at, string(kind) or "unknown", as_json(block)))
         return ("\n".join(texts) if len(texts) > 1 else texts[0]) if texts else None
 
-    def call_of(self, message: dict[str, Any], value: dict[str, Any], usage: Any, agent: str | None) -> str | None:
+    def call_of(
+        self, message: dict[str, Any], value: dict[str, Any], usage: Any, agent: str | None
+    ) -> str | None:
         """The API call that a reply's line belongs to: its message id, unless a gateway gives all replies the same.
 
         Without a request id, a line whose input side differs after a human prompt is another call. A reply of a
@@ -246,7 +289,11 @@ class _Reader:
         if string(value.get("requestId")) is not None:
             return message_id
         sides = (
-            (usage.get("input_tokens"), usage.get("cache_creation_input_tokens"), usage.get("cache_read_input_tokens"))
+            (
+                usage.get("input_tokens"),
+                usage.get("cache_creation_input_tokens"),
+                usage.get("cache_read_input_tokens"),
+            )
             if type(usage) is dict
             else ()
         )
@@ -282,7 +329,9 @@ class _Reader:
             )
         )  # fmt: skip
 
-    def user(self, value: dict[str, Any], outer: dict[str, Any], entry: Entry, agent: str | None, call: str | None) -> None:
+    def user(
+        self, value: dict[str, Any], outer: dict[str, Any], entry: Entry, agent: str | None, call: str | None
+    ) -> None:
         message = value.get("message")
         content = message.get("content") if type(message) is dict else message
         blocks = content if type(content) is list else []
@@ -327,9 +376,13 @@ class _Reader:
         status = result_status(flag, text, data)
         kept = data if data is not None and tool not in _PLAIN_TOOLS and type(data) is not str else None
         self.rows.results.append(_new(ResultRow, (at[0], call_id, text, flag, status, kept, None)))
-        self.rows.blocks.append(_new(BlockRow, (at[0], at[1], "tool_result", text, call_id, None, None, False)))
+        self.rows.blocks.append(
+            _new(BlockRow, (at[0], at[1], "tool_result", text, call_id, None, None, False))
+        )
         if type(content) is list:
-            for number_, part in enumerate(p for p in content if type(p) is dict and p.get("type") == "image"):
+            for number_, part in enumerate(
+                p for p in content if type(p) is dict and p.get("type") == "image"
+            ):
                 self.rows.blocks.append(_image(part, at[0], at[1] + 1000 * (number_ + 1), call_id))
 
     def other(self, entry: Entry) -> None:
@@ -350,9 +403,15 @@ class _Reader:
             if data.get("type") == "queued_command":
                 text = joined(data.get("prompt"))
                 mode = data.get("commandMode")
-                kind = "notification" if mode == "task-notification" else user_kind(data, text, is_subagent=agent is not None)
+                kind = (
+                    "notification"
+                    if mode == "task-notification"
+                    else user_kind(data, text, is_subagent=agent is not None)
+                )
                 queued = True
-        seq = self.add(value, value, entry, role, kind, text, agent, call, queued=queued, extra=self.extra(value, value))
+        seq = self.add(
+            value, value, entry, role, kind, text, agent, call, queued=queued, extra=self.extra(value, value)
+        )
         if text is not None:
             self.rows.blocks.append(BlockRow(seq, 0, "text", text))
         if queued and kind == "prompt":

@@ -61,7 +61,9 @@ def view(agent: str, lines: Sequence[Line], *, images: frozenset[int] = frozense
     return View(refused=f"{agent} does not record what its model saw")
 
 
-def columns(agent: str, lines: Sequence[Line], *, images: frozenset[int] = frozenset()) -> tuple[list[bool | None], list[str | None]]:
+def columns(
+    agent: str, lines: Sequence[Line], *, images: frozenset[int] = frozenset()
+) -> tuple[list[bool | None], list[str | None]]:
     """`in_context` and `context_reason` of each line, at the session's end; missing where it cannot be told."""
     found = view(agent, lines, images=images)
     if found.refused is not None:
@@ -77,7 +79,8 @@ def _claude(lines: Sequence[Line]) -> View:
     for number, line in enumerate(lines):
         if _is_claude_boundary(line):
             last, why = number, "compaction"
-    order, reasons = [], []
+    order: list[int] = []
+    reasons: list[str | None] = []
     for number, line in enumerate(lines):
         if line.is_subagent or line.kind not in _SPOKEN:
             reasons.append(None)  # never sent to the main agent's model
@@ -129,7 +132,11 @@ def _pi(lines: Sequence[Line], images: frozenset[int]) -> View:
             reasons.append("a draft that was broken off")
         else:
             order.append(number)
-            reasons.append("kept by the latest compaction" if latest is not None and number < latest else "as it was said")
+            reasons.append(
+                "kept by the latest compaction"
+                if latest is not None and number < latest
+                else "as it was said"
+            )
     return View(tuple(order), None, tuple(reasons))
 
 
@@ -148,7 +155,11 @@ def _not_plain(lines: Sequence[Line], images: frozenset[int]) -> str | None:
             return "two entries have the same id"
         seen.add(line.uuid)
         if line.parent_uuid != previous:
-            return "the session has branches" if line.parent_uuid in seen or line.parent_uuid is None else "an entry follows one that is not there"
+            return (
+                "the session has branches"
+                if line.parent_uuid in seen or line.parent_uuid is None
+                else "an entry follows one that is not there"
+            )
         previous = line.uuid
         if line.line_type in _PI_SILENT or line.line_type == "compaction":
             continue

@@ -121,7 +121,9 @@ class SessionRows:
         default_factory=list
     )  # seq from which a new context starts, and why
     repeats: list[tuple[int, int, int, int]] = field(default_factory=list)  # see `tables.union`
-    agent_calls: dict[str, str] = field(default_factory=dict)  # agent id -> call that started it, where a path tells
+    agent_calls: dict[str, str] = field(
+        default_factory=dict
+    )  # agent id -> call that started it, where a path tells
     cwd: str | None = None
     foreign_ids: dict[str, int] = field(
         default_factory=dict

@@ -189,7 +189,7 @@ def main(mode: str) -> int:
     elif mode == "path-tricks":
         made = results()
         lesson = next(v for k, v in made.items() if k.startswith("role-lessons"))
-        for role in ("../../../escaped", "/tmp/escaped", "x" * 300):
+        for role in ("../../../escaped", "/escaped/x", "x" * 300):
             write({f"role-lessons/{len(role)}.json": dict(lesson, role=role, agent_id=role)})  # type: ignore[call-overload]
         write(made)
     elif mode == "exits-1":

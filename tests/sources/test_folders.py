@@ -69,7 +69,16 @@ def test_a_copy_under_another_root_counts_once_and_a_rewrite_is_seen(tmp_path):
 def test_subagents_files_join_their_session(tmp_path):
     folder = projects(tmp_path)
     main = talk(ONE)
-    main.reply({"type": "tool_use", "id": "t1", "name": "Task", "input": {"prompt": "look", "subagent_type": "Explore"}}, message_id="m9", output=5)
+    main.reply(
+        {
+            "type": "tool_use",
+            "id": "t1",
+            "name": "Task",
+            "input": {"prompt": "look", "subagent_type": "Explore"},
+        },
+        message_id="m9",
+        output=5,
+    )
     main.result("t1", "found", data={"status": "completed", "agentId": "a77"})
     (folder / f"{ONE}.jsonl").write_bytes(main.bytes())
     sub = Claude(ONE)
@@ -78,7 +87,11 @@ def test_subagents_files_join_their_session(tmp_path):
     (folder / ONE / "subagents" / "agent-a77.jsonl").write_bytes(sub.bytes())
     with sb.open_bank(folder, cache=False) as bank:
         row = bank.sessions().iloc[0]
-        assert (row["subagent_api_calls"], row["subagent_output_tokens"], row["output_tokens"]) == (1, 10, 10 + 11 + 5)
+        assert (row["subagent_api_calls"], row["subagent_output_tokens"], row["output_tokens"]) == (
+            1,
+            10,
+            10 + 11 + 5,
+        )
         nested = bank.messages().query("is_subagent")
         assert nested["parent_tool_call_id"].tolist() == ["t1"]
         assert bank.get_by_session_id(ONE).subagents[0].agent_type == "Explore"
@@ -86,7 +99,11 @@ def test_subagents_files_join_their_session(tmp_path):
 
 def test_entires_task_files_join_their_session_whichever_level_they_stand_at(tmp_path):
     main = talk(ONE)
-    main.reply({"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "look"}}, message_id="m9", output=5)
+    main.reply(
+        {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "look"}},
+        message_id="m9",
+        output=5,
+    )
     sub = talk(TWO, 1).lines[1]
     line = {k: v for k, v in sub.items() if k not in ("sessionId", "isSidechain")}
     import json
@@ -106,7 +123,9 @@ def test_a_folder_and_a_repository_count_a_session_once(tmp_path):
     (folder / f"{ONE}.jsonl").write_bytes(whole.bytes())
     (folder / f"{TWO}.jsonl").write_bytes(talk(TWO).bytes())
     repo = CheckpointRepo(tmp_path / "r")
-    repo.add_checkpoint("00000000000a", sessions=[session(ONE, whole.bytes(0, 4), created_at="2026-02-01T11:00:00Z")])
+    repo.add_checkpoint(
+        "00000000000a", sessions=[session(ONE, whole.bytes(0, 4), created_at="2026-02-01T11:00:00Z")]
+    )
     with sb.open_bank([folder, tmp_path / "r"], cache=False) as bank:
         sessions = bank.sessions().set_index("session_id")
         assert sessions["human_prompts"].to_dict() == {ONE: 3, TWO: 2}
@@ -117,13 +136,22 @@ def test_a_folder_and_a_repository_count_a_session_once(tmp_path):
 def test_commits_of_a_folders_session_are_inferred_and_say_so(tmp_path):
     folder = projects(tmp_path)
     made = talk(ONE)
-    made.reply({"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/work/shop/cart.py"}}, message_id="m9")
+    made.reply(
+        {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/work/shop/cart.py"}},
+        message_id="m9",
+    )
     (folder / f"{ONE}.jsonl").write_bytes(made.bytes())
     repo = CheckpointRepo(tmp_path / "r")
-    for name, when in (("cart.py", "2026-02-01T10:10:00Z"), ("other.py", "2026-02-01T10:11:00Z"), ("cart.py", "2026-03-01T10:00:00Z")):
+    for name, when in (
+        ("cart.py", "2026-02-01T10:10:00Z"),
+        ("other.py", "2026-02-01T10:11:00Z"),
+        ("cart.py", "2026-03-01T10:00:00Z"),
+    ):
         (tmp_path / "r" / name).write_text(when)
         repo.git("add", ".")
-        repo.git("commit", "-qm", f"{name} at {when}", env={"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when})
+        repo.git(
+            "commit", "-qm", f"{name} at {when}", env={"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
+        )
     with sb.open_bank([folder, tmp_path / "r"], cache=False) as bank:
         commits = bank.commits()
         assert commits["subject"].tolist() == ["cart.py at 2026-02-01T10:10:00Z"]

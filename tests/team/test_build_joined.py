@@ -36,7 +36,9 @@ def joined(tmp_path):
     lead.done("SendMessage", {"success": True}, to="dev", message="one more thing", summary="s")
     lead.start = minutes(3)
     lead.hear(("dev", "it is done"), ("dev", idle("dev", "[to pm] see the diff")))
-    lead.done("SendMessage", {"success": True, "request_id": "r1"}, to="dev", message={"type": "shutdown_request"})
+    lead.done(
+        "SendMessage", {"success": True, "request_id": "r1"}, to="dev", message={"type": "shutdown_request"}
+    )
     lead.start = minutes(6)
     lead.hear(("dev", {"type": "shutdown_approved", "requestId": "r1", "from": "dev"}))
 
@@ -131,7 +133,9 @@ def test_child_session_that_is_only_stored_as_one(tmp_path):
     sessions = sessions_of(tmp_path, parent, child)
     assert from_sessions(sessions) == []
     team = from_sessions(sessions, parents={MATE: LEAD})[0]
-    assert [(e.type, e.evidence, e.is_inferred) for e in team.interaction_list] == [("spawn", "child_session", True)]
+    assert [(e.type, e.evidence, e.is_inferred) for e in team.interaction_list] == [
+        ("spawn", "child_session", True)
+    ]
     edge = team.interaction_list[0]
     assert {edge.from_agent, edge.to_agent} == {m.agent_id for m in team.member_list}
 
@@ -154,7 +158,9 @@ def test_sessions_at_one_time_in_one_checkpoint_are_a_loose_team(tmp_path):
     assert from_sessions(sessions, is_loose=False) == []
 
 
-@pytest.mark.parametrize(("start", "apart"), [(30, False), (2, True)], ids=["one after the other", "two checkpoints"])
+@pytest.mark.parametrize(
+    ("start", "apart"), [(30, False), (2, True)], ids=["one after the other", "two checkpoints"]
+)
 def test_sessions_apart_are_no_team(tmp_path, start, apart):
     assert from_sessions(sessions_of(tmp_path, *beside(start), apart=apart)) == []
 

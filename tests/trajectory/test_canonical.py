@@ -43,7 +43,9 @@ def test_golden_records(shared, name):
 def test_golden_hashes_of_real_sessions(shared, bundle_repo, checkpoint):
     golden = json.loads((shared / "cases" / "canonical" / f"go-cli-{checkpoint}-0.json").read_text())
     path = f"entire/checkpoints/v1:{checkpoint[:2]}/{checkpoint[2:]}/{golden['session_index']}/full.jsonl"
-    stored = subprocess.run(["git", "-C", bundle_repo("go-cli"), "show", path], capture_output=True, check=True).stdout
+    stored = subprocess.run(
+        ["git", "-C", bundle_repo("go-cli"), "show", path], capture_output=True, check=True
+    ).stdout
     found = canonical_records(stored)
     assert [[r[c] for c in golden["columns"]] for r in found.records] == golden["records"]
     assert list(found.diagnostics) == golden["diagnostics"]
@@ -67,9 +69,13 @@ def test_hashes_written_out_by_hand():
     assert user["content_hash"] == sha('{"content":{"content":"é <b>"},"type":"user"}')
     assert user["record_id"] == sha('["s-1","u-1","message:0"]')
     assert user["source_order_id"] == "1|2026-02-01T10:00:01.000Z|00000000000000000000|u-1"
-    assert call["tool_arguments_json"] == '{"b":1,"a":"x"}'  # JavaScript prints 1.0 as 1, and keeps the order of keys
+    assert (
+        call["tool_arguments_json"] == '{"b":1,"a":"x"}'
+    )  # JavaScript prints 1.0 as 1, and keeps the order of keys
     assert call["record_id"] == sha('["s-1","u-2","tool-call:t1"]')
-    assert call["content_hash"] == sha(r'{"content":{"args":"{\"b\":1,\"a\":\"x\"}","name":"Bash"},"type":"assistant-tool-call"}')
+    assert call["content_hash"] == sha(
+        r'{"content":{"args":"{\"b\":1,\"a\":\"x\"}","name":"Bash"},"type":"assistant-tool-call"}'
+    )
     assert (call["tool_name"], call["content"], call["source_identity_kind"]) == ("Bash", None, "native")
 
 
@@ -95,12 +101,18 @@ def test_what_is_dropped_or_made_up_is_told():
 
 @pytest.mark.parametrize(
     ("lines", "code"),
-    [([], "missing_user_records"), (["prompt"], "missing_assistant_records"), (["prompt", "reply", "other"], "source_group_required")],
+    [
+        ([], "missing_user_records"),
+        (["prompt"], "missing_assistant_records"),
+        (["prompt", "reply", "other"], "source_group_required"),
+    ],
 )
 def test_refusals_carry_the_originals_code(lines, code):
     talk = Claude()
     for what in lines:
-        {"prompt": talk.prompt, "reply": talk.reply, "other": lambda: talk.prompt("x", sessionId="another")}[what]()
+        {"prompt": talk.prompt, "reply": talk.reply, "other": lambda: talk.prompt("x", sessionId="another")}[
+            what
+        ]()
     with pytest.raises(FormatError, match=code):
         canonical_records(talk.bytes())
 
@@ -112,9 +124,18 @@ def test_a_session_in_parts_is_one(tmp_path):
         talk.prompt(f"p{n}")
         talk.reply(f"r{n}", message_id=f"m{n}")
     repo = CheckpointRepo(tmp_path / "r")
-    repo.add_checkpoint("00000000000a", sessions=[session(talk.session_id, talk.bytes(0, 4), created_at="2026-02-01T11:00:00Z")])
-    repo.add_checkpoint("00000000000b", sessions=[session(talk.session_id, talk.bytes(0, 6), created_at="2026-02-01T12:00:00Z")])
-    repo.add_checkpoint("00000000000c", sessions=[session(talk.session_id, talk.bytes(5, 12), created_at="2026-02-01T13:00:00Z")])
+    repo.add_checkpoint(
+        "00000000000a",
+        sessions=[session(talk.session_id, talk.bytes(0, 4), created_at="2026-02-01T11:00:00Z")],
+    )
+    repo.add_checkpoint(
+        "00000000000b",
+        sessions=[session(talk.session_id, talk.bytes(0, 6), created_at="2026-02-01T12:00:00Z")],
+    )
+    repo.add_checkpoint(
+        "00000000000c",
+        sessions=[session(talk.session_id, talk.bytes(5, 12), created_at="2026-02-01T13:00:00Z")],
+    )
     with sb.open_bank(tmp_path / "r", cache=False) as bank:
         found = bank.get_by_session_id(talk.session_id).canonical()
     assert [r["content"] for r in found.records[1:]] == [t for n in range(6) for t in (f"p{n}", f"r{n}")]
@@ -176,13 +197,24 @@ def test_generated_transcripts_come_back_whole(story):
             talk.reply(use, message_id=f"m{number}")
             talk.result(f"t{number}", text)
         if js.strip(text) or what == "call":
-            said += [text] if what != "call" else [json.dumps({"command": text}, ensure_ascii=False, separators=(",", ":")), text]
+            said += (
+                [text]
+                if what != "call"
+                else [json.dumps({"command": text}, ensure_ascii=False, separators=(",", ":")), text]
+            )
     noise = ("<local-command", "<command-", "<task-notification")
     if any(t.lstrip(js.SPACE).startswith(noise) for t in said):
         return
     found = canonical_records(talk.bytes())
-    assert [r["content"] or r["tool_arguments_json"] or r["tool_result_json"] for r in found.records[1:]] == said
+    assert [
+        r["content"] or r["tool_arguments_json"] or r["tool_result_json"] for r in found.records[1:]
+    ] == said
     for record in found.records:
         assert record["record_hash"] == sha(record["record_json"])
-        assert json.dumps(json.loads(record["record_json"]), sort_keys=True, ensure_ascii=False, separators=(",", ":")) == record["record_json"]
+        assert (
+            json.dumps(
+                json.loads(record["record_json"]), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+            )
+            == record["record_json"]
+        )
     assert len({r["record_id"] for r in found.records}) == len(found.records)

@@ -125,6 +125,10 @@ def test_pi_sends_the_latest_compactions_summary_first(tmp_path):
         assert texts(only.context_at(before)) == ["first summary", "b", "c", "d"]
 
 
+PICTURE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+IMAGE = {"message": {"role": "user", "content": [PICTURE], "timestamp": 1}}
+
+
 @pytest.mark.parametrize(
     ("entries", "reason"),
     [
@@ -133,7 +137,7 @@ def test_pi_sends_the_latest_compactions_summary_first(tmp_path):
         ((user("a"), {"type": "custom_message", "customType": "x", "content": "y", "display": True}), "custom_message"),
         ((user("a"), {"type": "branch_summary", "summary": "y", "fromId": "e1"}), "branch_summary"),
         ((user("a"), {"type": "compaction", "summary": "s", "firstKeptEntryId": "e9"}), "not before it"),
-        (({"message": {"role": "user", "content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}], "timestamp": 1}},), "images"),
+        ((IMAGE,), "images"),
     ],
 )  # fmt: skip
 def test_pi_views_out_of_bounds_are_refused_with_the_reason(tmp_path, entries, reason):
