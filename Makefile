@@ -19,7 +19,8 @@ DECLARED := $(HERE)pyproject.toml $(HERE)constraints.txt
 IN := cd "$(HERE)" &&
 BIN := .venv/bin
 # Twice quiet: errors only. pip's warnings tell of the machine's own settings.
-INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+# compat: the package is found by a plain path, also from a folder that holds a folder named sessionbank.
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --config-settings editable_mode=compat
 
 .PHONY: help demo test lint format docs bench lab lock clean
 .DEFAULT_GOAL := help

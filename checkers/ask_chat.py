@@ -68,15 +68,16 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def forms(value: Any) -> list[str]:
-    """How a value may stand in a text without loss."""
+    """How a value may stand in a text without loss: plain, as JSON, or in single quotes."""
     if isinstance(value, str):
-        plain = [
-            value,
-            json.dumps(value, ensure_ascii=False)[1:-1],
-            json.dumps(value)[1:-1],
-            repr(value)[1:-1],
-        ]
-        return [*plain, value.strip()] if value.strip() else plain
+        escaped = {
+            "\\": "\\\\",
+            "'": "\\'",
+            "\n": "\\n",
+            "\r": "\\r",
+        }  # as lfm2 writes a string in single quotes
+        quoted = value.translate(str.maketrans(escaped))
+        return [value, json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1], quoted]
     return [json.dumps(value), str(value)]
 
 
@@ -168,7 +169,7 @@ def with_datasets(path: Path, folder: Path, chosen: Sequence[str]) -> Iterator[R
 
 
 def with_templates(path: Path, folder: Path, chosen: Sequence[str]) -> Iterator[Row]:
-    """What each of TRL's training templates (or those chosen by name) makes of the rows."""
+    """What each of TRL's training templates makes of the rows; `chosen` names some, or with ``-`` those to leave out."""
     from transformers.utils.chat_template_utils import render_jinja_template
 
     spec = importlib.util.find_spec("trl")  # importing it would ask for PyTorch
@@ -178,7 +179,8 @@ def with_templates(path: Path, folder: Path, chosen: Sequence[str]) -> Iterator[
     home = Path(spec.submodule_search_locations[0], "chat_templates")
     for template in sorted(home.glob(f"*{SUFFIX}.jinja")):
         name = template.stem.removesuffix(SUFFIX)
-        if chosen and name not in chosen:
+        wanted = {c for c in chosen if not c.startswith("-")}
+        if f"-{name}" in chosen or (wanted and name not in wanted):
             continue
         source = template.read_text(encoding="utf-8")
 

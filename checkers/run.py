@@ -1,8 +1,9 @@
-"""Asks other projects' validators whether they accept our ATIF files: `python checkers/run.py FILES...`.
+"""Asks other projects' programs whether they accept what we export: `python checkers/run.py FILES...`, or `--all`.
 
-Each checker gets an environment of its own at the versions of `checkers/NAME.txt`, made when first needed, in the
-user's cache folder or in CHECKERS_HOME; none of them is a dependency of sessionbank. A file is one JSON document, or
-JSONL with one document a line. Prints a table and what was refused. What each checker is asked is in `ask.py`.
+ATIF is asked of five validators (`ask.py`), chat rows of Hugging Face datasets and of TRL's training templates
+(`ask_chat.py`). Each runs in an environment of its own (`environments.py`); none is a dependency of sessionbank. An ATIF
+file is one JSON document, or JSONL with one document a line; chat rows are JSONL. `--all` makes the exports of every
+sample bank first (`exports.py`); `--write PAGE` writes the table as a page. Prints a table and what was refused.
 
 Exit: 0 all accepted, 1 something was refused, 2 a wrong call, 3 a checker could not be installed.
 A checker for which there is no Python is skipped, with the reason, and does not change the exit.
@@ -12,11 +13,7 @@ Paths of pictures are not looked up: a document is checked apart from the folder
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import os
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,111 +22,47 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))  # run as a script, it finds only its own folder
+
+from checkers.environments import (  # noqa: E402
+    OLDEST_PYTHON,
+    CannotInstallError,
+    environment,
+    find_python,
+    pinned_version,
+)
+from checkers.exports import Exported, export, sample_banks  # noqa: E402
+
 CANNOT_INSTALL = 3  # exit code
-OLDEST_PYTHON = {"atif": (3, 11), "agentpile": (3, 11), "harbor": (3, 12)}
-TIME_LIMIT_S = 600
+ATIF_CHECKERS = ("harbor", "atif", "nvidia-nat-atif", "agentpile", "atif-scan")
+CHAT_CHECKERS = ("datasets", "trl")
+GPT_OSS = "gptoss"  # its template takes one call a message and no thinking beside text: chat rows made for it
+TIME_LIMIT_S = 1800
 SHOWN_FAULTS = 20
 SHOWN_LENGTH = 500
 
 
-class CannotInstallError(Exception):
-    """pip could not bring a checker; the message is what it said."""
-
-
 @dataclass(frozen=True)
 class Document:
-    """One document of a file, or the reason why there is none; `place` names it to a person."""
+    """One document (or chat row) of a file, or the reason why there is none; `place` names it to a person."""
 
     place: str
     data: bytes
     steps: int
     fault: str | None = None
+    is_chat: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One row of the table, and what was refused."""
+    """One row of the table, and what was refused. `unfit`: why a template was not asked; it is then in no table."""
 
     checker: str
     version: str
     documents: int
     result: str
     faults: tuple[str, ...] = ()
-
-
-def cache_folder() -> Path:
-    """Where the environments are kept; never inside the checkout by default."""
-    if os.environ.get("CHECKERS_HOME"):
-        return Path(os.environ["CHECKERS_HOME"])
-    if sys.platform == "darwin":
-        cache = Path.home() / "Library" / "Caches"
-    else:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "sessionbank-checkers"
-
-
-def python_version(command: str) -> tuple[int, int] | None:
-    """(major, minor) of a Python, or None where it does not start: a launcher may be there for a Python that is not."""
-    code = "import sys, venv, ensurepip; print(*sys.version_info[:2])"
-    try:
-        done = subprocess.run([command, "-c", code], capture_output=True, text=True, timeout=30, check=True)
-        major, minor = done.stdout.split()
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    return int(major), int(minor)
-
-
-def pythons() -> Iterator[str]:
-    """Pythons to try: this one, those on the path, those of pyenv."""
-    yield sys.executable
-    for minor in (13, 12, 14, 11):
-        found = shutil.which(f"python3.{minor}")
-        if found:
-            yield found
-    versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    yield from sorted((str(p) for p in versions.glob("3.1[1-9]*/bin/python")), reverse=True)
-
-
-def find_python(oldest: tuple[int, int]) -> str | None:
-    """A Python that is new enough and starts, or None."""
-    return next((p for p in pythons() if (python_version(p) or (0, 0)) >= oldest), None)
-
-
-def environment(checker: str, python: str) -> Path:
-    """The interpreter of the checker's environment, which is made where it is not there yet.
-
-    It is made under a temporary name and moved into place, so that two runs at once do no harm and one that was broken
-    off leaves nothing half made. Raises `CannotInstallError`.
-    """
-    lock = HERE / f"{checker}.txt"
-    key = hashlib.sha256(lock.read_bytes() + repr(python_version(python)).encode()).hexdigest()[:12]
-    home = cache_folder()
-    ready = home / f"{checker}-{key}"
-    if not ready.is_dir():
-        home.mkdir(parents=True, exist_ok=True)
-        making = Path(tempfile.mkdtemp(prefix=f"making-{checker}-", dir=home))
-        try:
-            subprocess.run([python, "-m", "venv", str(making)], check=True, capture_output=True, text=True)
-            # --no-deps: exactly what the lock names, and for Harbor no more than its validator needs
-            pip = [
-                str(making / "bin" / "python"),
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-            ]
-            subprocess.run([*pip, "--no-deps", "-r", str(lock)], check=True, capture_output=True, text=True)
-            try:
-                making.rename(ready)
-            except OSError:
-                if not ready.is_dir():  # else another run was first, and its environment serves as well
-                    raise
-        except subprocess.CalledProcessError as error:
-            raise CannotInstallError(f"{checker}: {error.stderr.strip() or error}") from error
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
-    return ready / "bin" / "python"
+    unfit: str | None = None
 
 
 def documents(path: Path) -> Iterator[Document]:
@@ -153,6 +86,8 @@ def documents(path: Path) -> Iterator[Document]:
 def _document(place: str, data: bytes) -> Document:
     """Raises ValueError where the bytes are no JSON; NaN and Infinity are none, though Python reads them."""
     value = json.loads(data, parse_constant=_refuse)
+    if isinstance(value, dict) and "messages" in value and "steps" not in value:
+        return Document(place, data, 0, is_chat=True)
     steps = value.get("steps") if isinstance(value, dict) else None
     return Document(place, data, len(steps) if isinstance(steps, list) else 0)
 
@@ -161,22 +96,29 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
+def answers_of(command: Sequence[str]) -> list[dict] | str:
+    """What a checker printed, a line of JSON an answer; or why there is none."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, encoding="utf-8", timeout=TIME_LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {TIME_LIMIT_S} s"
+    if done.returncode:
+        return f"the checker did not run: {done.stderr.strip()}"
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def ask(checker: str, interpreter: Path, asked: Sequence[Document]) -> tuple[str, ...]:
-    """What a checker refuses of the documents, each fault with its place; empty when it accepts all."""
+    """What a checker refuses of ATIF documents, each fault with its place; empty when it accepts all."""
     with tempfile.TemporaryDirectory(prefix="sessionbank-checkers-") as folder:
         names = {f"{number:06}.json": document for number, document in enumerate(asked)}
         for name, document in names.items():
             Path(folder, name).write_bytes(document.data)
-        command = [str(interpreter), "-I", "-X", "utf8", str(HERE / "ask.py"), checker, folder]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, encoding="utf-8", timeout=TIME_LIMIT_S
-            )
-        except subprocess.TimeoutExpired:
-            return (f"no answer within {TIME_LIMIT_S} s",)
-    if done.returncode:
-        return (f"the checker did not run: {done.stderr.strip()}",)
-    answers = {answer["name"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+        said = answers_of([str(interpreter), "-I", "-X", "utf8", str(HERE / "ask.py"), checker, folder])
+    if isinstance(said, str):
+        return (said,)
+    answers = {answer["name"]: answer for answer in said}
     found = []
     for name, document in names.items():
         answer = answers.get(name)
@@ -192,67 +134,132 @@ def ask(checker: str, interpreter: Path, asked: Sequence[Document]) -> tuple[str
     return tuple(found)
 
 
+def ask_chat(
+    checker: str, interpreter: Path, asked: Sequence[Document], *, templates: Sequence[str] = ()
+) -> list[Verdict]:
+    """What a checker of chat rows says: one verdict, or with trl one a template. All rows go into one file."""
+    version = pinned_version(checker)
+    with tempfile.TemporaryDirectory(prefix="sessionbank-checkers-") as folder:
+        rows = Path(folder, "rows.jsonl")
+        # A file may hold one row over many lines; here each has its own.
+        rows.write_bytes(b"".join(json.dumps(json.loads(d.data)).encode() + b"\n" for d in asked))
+        command = [str(interpreter), "-I", "-X", "utf8", str(HERE / "ask_chat.py"), checker]
+        said = answers_of([*command, str(rows), folder, *templates])
+    if isinstance(said, str):
+        return [Verdict(checker, version, len(asked), "REFUSED", (said,))]
+    verdicts = []
+    for answer in said:
+        name = f"{checker}:{answer['part']}" if answer["part"] else checker
+        if answer["unfit"]:
+            verdicts.append(Verdict(name, version, 0, "not asked", unfit=answer["unfit"]))
+            continue
+        faults = []
+        for fault in answer["faults"]:
+            line, _, why = fault.partition(": ")
+            faults.append(f"{asked[int(line) - 1].place}: {why}" if 0 < int(line) <= len(asked) else why)
+        if answer["rows"] != len(asked):
+            faults.append(f"{len(asked)} rows were written, {answer['rows']} were read")
+        verdicts.append(
+            Verdict(name, version, len(asked), "REFUSED" if faults else "accepted", tuple(faults))
+        )
+    if all(v.unfit for v in verdicts):
+        verdicts.append(Verdict(checker, version, len(asked), "REFUSED", ("it was asked nothing",)))
+    return verdicts
+
+
 def shown(fault: str) -> str:
     """A fault as one line that is safe in a terminal: it may quote a transcript."""
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in fault)
     return line if len(line) <= SHOWN_LENGTH else line[:SHOWN_LENGTH] + "…"
 
 
-def pinned_version(checker: str) -> str:
-    """The version that the lock names."""
-    match = re.search(
-        rf"^{re.escape(checker)}==(\S+)$", (HERE / f"{checker}.txt").read_text("utf-8"), re.MULTILINE
-    )
-    if match is None:
-        raise ValueError(f"checkers/{checker}.txt does not pin {checker}")
-    return match[1]
-
-
-def check(checker: str, given: Sequence[Document]) -> Verdict:
+def check(checker: str, given: Sequence[Document], *, templates: Sequence[str] = ()) -> list[Verdict]:
     """Ask one checker. Raises `CannotInstallError`."""
     version = pinned_version(checker)
     oldest = OLDEST_PYTHON[checker]
     python = find_python(oldest)
     if python is None:
         wanted = ".".join(map(str, oldest))
-        return Verdict(
-            checker, version, len(given), f"skipped: no Python >= {wanted} on the path or under pyenv"
-        )
+        why = f"skipped: no Python >= {wanted} on the path or under pyenv"
+        return [Verdict(checker, version, len(given), why)]
     interpreter = environment(checker, python)
     unreadable = tuple(f"{d.place}: {d.fault}" for d in given if d.fault)
     readable = [d for d in given if not d.fault]
+    if checker in CHAT_CHECKERS and readable:
+        verdicts = ask_chat(checker, interpreter, readable, templates=templates)
+        if unreadable:
+            verdicts.insert(0, Verdict(checker, version, len(unreadable), "REFUSED", unreadable))
+        return verdicts
     faults = unreadable + (ask(checker, interpreter, readable) if readable else ())
-    return Verdict(checker, version, len(given), "REFUSED" if faults else "accepted", faults)
+    return [Verdict(checker, version, len(given), "REFUSED" if faults else "accepted", faults)]
+
+
+def check_files(paths: Sequence[Path], only: Sequence[str]) -> list[Verdict]:
+    """Ask each checker of the kind that a file is of, or those of `only`. Raises `CannotInstallError`."""
+    given = [document for path in paths for document in documents(path)]
+    chat = [d for d in given if d.is_chat]
+    atif = [d for d in given if not d.is_chat]
+    verdicts = []
+    for checkers, asked in ((ATIF_CHECKERS, atif), (CHAT_CHECKERS, chat)):
+        for checker in checkers:
+            if asked and (not only or checker in only):
+                verdicts += check(checker, asked)
+    return verdicts
+
+
+def check_exports(made: Sequence[Exported], only: Sequence[str]) -> list[Verdict]:
+    """Ask each checker about the exports of banks. Raises `CannotInstallError`."""
+    atif = [d for e in made for d in documents(e.atif)]
+    chat = [d for e in made for d in documents(e.chat)]
+    merged = [d for e in made for d in documents(e.chat_merged)]
+    verdicts = []
+    for checker in (*ATIF_CHECKERS, *CHAT_CHECKERS):
+        if only and checker not in only:
+            continue
+        if checker == "trl":
+            verdicts += check(checker, chat, templates=[f"-{GPT_OSS}"])
+            verdicts += check(checker, merged, templates=[GPT_OSS])
+        else:
+            verdicts += check(checker, chat if checker in CHAT_CHECKERS else atif)
+    return verdicts
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    """The verdicts as lines of text, in columns."""
+    """The verdicts as lines of text, in columns; then the templates that were not asked, and why."""
     rows = [("checker", "version", "documents", "result")]
-    rows += [(v.checker, v.version, str(v.documents), v.result) for v in verdicts]
+    rows += [(v.checker, v.version, str(v.documents), v.result) for v in verdicts if not v.unfit]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    return "\n".join(
-        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(lines + [f"not asked: {v.checker}: {shown(v.unfit)}" for v in verdicts if v.unfit])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit code."""
-    parser = argparse.ArgumentParser(
-        description="Ask other projects' validators whether they accept ATIF files."
-    )
+    parser = argparse.ArgumentParser(description="Ask other projects' programs whether they accept exports.")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="ATIF, or chat rows")
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="ATIF: one JSON document, or JSONL"
+        "--only", choices=[*ATIF_CHECKERS, *CHAT_CHECKERS], action="append", help="ask this one (repeatable)"
     )
-    parser.add_argument(
-        "--only", choices=sorted(OLDEST_PYTHON), action="append", help="ask this checker (repeatable)"
-    )
+    parser.add_argument("--all", action="store_true", help="export every sample bank, and ask about that")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="with --all: write the table as this page")
     options = parser.parse_args(arguments)
+    if options.all == bool(options.files) or (options.write and not options.all):
+        parser.error("name files, or --all (which alone goes with --write)")  # exit 2
     for path in options.files:
         if not path.is_file():
             parser.error(f"no such file: {path}")  # exit 2
-    given = [document for path in options.files for document in documents(path)]
+    only = options.only or []
     try:
-        verdicts = [check(checker, given) for checker in options.only or OLDEST_PYTHON]
+        if options.all:
+            with tempfile.TemporaryDirectory(prefix="sessionbank-checkers-") as folder:
+                made = list(export(sample_banks(), Path(folder)))
+                verdicts = check_exports(made, only)
+            if options.write:
+                from checkers.page import markdown
+
+                options.write.write_text(markdown(made, verdicts), encoding="utf-8")
+        else:
+            verdicts = check_files(options.files, only)
     except CannotInstallError as error:
         print(f"cannot install {error}", file=sys.stderr)
         return CANNOT_INSTALL

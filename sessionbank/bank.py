@@ -57,8 +57,9 @@ class SessionBank(Tables):
         self, path: Place | Sequence[Place] = ".", *, branch: str | None = None, state_dir: str | os.PathLike[str] | None = None,
         cache: bool | str | os.PathLike[str] = True, strict: bool = False, progress: bool = True,
     ) -> None:  # fmt: skip
-        self._temporary = tempfile.TemporaryDirectory(prefix="sessionbank-") if cache is False else None
-        root = Path(self._temporary.name) if self._temporary else _folder(cache, "cache")
+        root = None if cache is False else _writable(_folder(cache, "cache"), is_named=cache is not True)
+        self._temporary = None if root else tempfile.TemporaryDirectory(prefix="sessionbank-")
+        root = root or Path(self._temporary.name if self._temporary else "")
         self._source: Source = open_source(path, branch=branch, cache_dir=root)
         self._cache_folder = root / "tables" / _key(self._source.identity)
         self._log = ProcessingLog(_folder(state_dir, "state") / cache_key(self._source.identity))
@@ -212,6 +213,8 @@ def _query(query: SessionQuery | None, filters: Mapping[str, Any]) -> SessionQue
 
 
 def _records(record: SessionRecord | Session) -> tuple[SessionRecord, ...]:
+    if not isinstance(record, Session | SessionRecord):
+        raise QueryError(f"name a Session or a SessionRecord, not {type(record).__name__}")
     return record.records if isinstance(record, Session) else (record,)
 
 
@@ -237,6 +240,19 @@ def _folder(named: bool | str | os.PathLike[str] | None, kind: str) -> Path:
         else platformdirs.user_state_dir("sessionbank")
     )
     return Path(found)
+
+
+def _writable(folder: Path, *, is_named: bool) -> Path | None:
+    """The folder, if it can be written; None where it cannot and the caller did not name it: then nothing is kept."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        if is_named:
+            text = f"the cache folder {folder} cannot be written ({error.strerror}); name another one, or cache=False"
+            raise QueryError(text) from None
+        return None
 
 
 def _key(identity: str) -> str:

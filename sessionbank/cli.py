@@ -49,7 +49,9 @@ class Format(StrEnum):
     canonical = "canonical"
 
 
-PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="a git repository or a .bundle file")]
+PathArgument = Annotated[
+    str, typer.Argument(metavar="PATH", help="a git repository, a .bundle file, or a folder of transcripts")
+]
 
 
 def _clear(function: Callable[..., None]) -> Callable[..., None]:
@@ -61,6 +63,9 @@ def _clear(function: Callable[..., None]) -> Callable[..., None]:
             function(*args, **named)
         except SessionBankError as error:
             typer.echo(f"error: {printable(str(error))}", err=True)
+            raise typer.Exit(1) from None
+        except OSError as error:
+            typer.echo(f"error: {printable(str(error.filename))}: {error.strerror}", err=True)
             raise typer.Exit(1) from None
 
     return run
@@ -164,7 +169,13 @@ def summary_lines(bank: SessionBank, name: str) -> Iterator[str]:
 def _facts(bank: SessionBank, name: str) -> Iterator[tuple[str, str]]:
     yield "bank", name
     if not bank.is_available:
-        yield "checkpoints", "none: no Entire checkpoints in this repository"
+        yield (
+            "checkpoints",
+            (
+                "none: no Entire checkpoints in this repository. A clone may have left them behind; to bring them: "
+                "git fetch origin 'refs/heads/entire/*:refs/heads/entire/*' 'refs/entire/*:refs/entire/*'"
+            ),
+        )
         return
     sessions, checkpoints, commits = bank.sessions(), bank.checkpoints(), bank.commits()
     linked = commits[commits["resolves"].astype(bool)]

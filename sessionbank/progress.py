@@ -18,6 +18,8 @@ def progress_bar(what: str, *, enabled: bool = True) -> Callable[[int, int], Non
         if bar is None:
             if not enabled or time.monotonic() - began < QUIET_S or done >= total:
                 return
+            if not _is_seen():
+                return
             from tqdm.auto import tqdm
 
             bar = tqdm(total=total, desc=what, unit="session", leave=False)
@@ -26,3 +28,10 @@ def progress_bar(what: str, *, enabled: bool = True) -> Callable[[int, int], Non
             bar.close()
 
     return show
+
+
+def _is_seen() -> bool:
+    """Whether somebody looks: a notebook's kernel, or a terminal; a bar in a log file is noise."""
+    import sys
+
+    return "ipykernel" in sys.modules or sys.stderr.isatty()

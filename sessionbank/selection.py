@@ -6,6 +6,7 @@ counted here.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,6 +118,8 @@ class Tables:
 
         if strategies is None and judge is None:
             return self._frame("outcomes")
+        if isinstance(strategies, str):
+            strategies = (strategies,)
         names = tuple(strategies or (*outcome.DEFAULT, "judge"))
         rows = [
             row
@@ -146,7 +149,10 @@ class Tables:
         return self._frame("diagnostics")
 
     def totals(self, by: str | Sequence[str] = "session", *, tz: str = "UTC") -> pd.DataFrame:
-        """Calls, tokens and cost (USD) summed by session, checkpoint, day, model, agent or branch, or several of them.
+        """Calls, tokens and cost (USD) summed by session, checkpoint, commit, day, model, agent or branch, or several.
+
+        `cost_usd` is the main agent's, `total_cost_usd` includes subagents. A commit is the one that carries its
+        checkpoints' cost; what no commit names, and calls without a time, stand in rows with a missing key.
 
         A day is a day in `tz` (an IANA name). Main and subagent work stand in columns apart, inherited rows in none;
         sums over any grouping agree. Raises `QueryError` for an unknown grouping or zone.
@@ -167,14 +173,19 @@ class Tables:
         return explain.explain(state, None if ids is None else frozenset(ids), column, rows_of=rows_of)
 
     def to_parquet(self, folder: str | Path) -> list[Path]:
-        """Writes each table as ``<folder>/<table>.parquet`` (zstd); gives the paths. DuckDB, Polars, Dask and Spark open it."""
+        """Writes each table as ``<folder>/<table>.parquet`` (zstd), as it is: nothing is redacted. Gives the paths.
+
+        DuckDB, Polars, Dask and Spark open the folder.
+        """
         import pyarrow.parquet as pq
 
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         paths = []
         for name in PARQUET:
-            fresh = target / f".{name}.parquet.tmp"
+            fresh = (
+                target / f".{name}-{uuid.uuid4().hex}.tmp"
+            )  # another process may write here at the same time
             pq.write_table(self.arrow(name), fresh, compression="zstd", coerce_timestamps="us")
             paths.append(fresh.replace(target / f"{name}.parquet"))
         return paths

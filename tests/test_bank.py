@@ -101,8 +101,8 @@ def test_each_filter(bank):
     assert chosen(bank, has_summary=False) == [0, 4, 3, 2]
     assert chosen(bank, agent="claude-code") == [0, 4, 3, 2, 1]
     assert chosen(bank, agent="codex") == []
-    assert chosen(bank, agent="Claude Code") == [0]
-    assert chosen(bank, agent="claude CODE") == [0]
+    assert chosen(bank, agent="Claude Code") == [0, 4, 3, 2, 1]  # what the bytes show: labels lie
+    assert chosen(bank, agent="claude CODE") == [0, 4, 3, 2, 1]
     assert chosen(bank, search="PLEASE 3") == [3]
     assert chosen(bank, search="strasse") == []
     assert chosen(bank, search="straße 100%") == [4]  # a percent sign is a percent sign

@@ -23,7 +23,7 @@ from checkers import run as checkers
 
 Run = subprocess.CompletedProcess[str]
 pytestmark = pytest.mark.slow
-CHECKERS = ("atif", "agentpile", "harbor")
+CHECKERS = ("harbor", "atif", "nvidia-nat-atif", "agentpile", "atif-scan")
 NEEDS_PYTHON = pytest.mark.skipif(
     checkers.find_python(checkers.OLDEST_PYTHON["harbor"]) is None,
     reason="harbor's validator needs Python >= 3.12, and there is none on the path or under pyenv",
@@ -40,7 +40,7 @@ def ask(*arguments: str | Path) -> Run:
 
 def verdicts(done: Run) -> dict[str, tuple[str, str]]:
     """checker -> (number of documents, result) from the printed table."""
-    rows = re.findall(r"^(\w+) +\S+ +(\d+) +(.+)$", done.stdout, re.MULTILINE)
+    rows = re.findall(r"^([\w-]+) +\S+ +(\d+) +(.+)$", done.stdout, re.MULTILINE)
     return {checker: (documents, result) for checker, documents, result in rows}
 
 
@@ -137,7 +137,9 @@ def test_checkers_accept_a_document_made_by_hand(tmp_path: Path) -> None:
     assert_accepted(ask(whole, lines), 3)
 
 
-@pytest.mark.parametrize("checker", ["atif", "agentpile", pytest.param("harbor", marks=NEEDS_PYTHON)])
+@pytest.mark.parametrize(
+    "checker", ["atif", "nvidia-nat-atif", "agentpile", pytest.param("harbor", marks=NEEDS_PYTHON)]
+)
 @pytest.mark.parametrize(
     "damage",
     [
@@ -161,6 +163,33 @@ def test_each_checker_refuses(checker: str, damage: Callable[[dict[str, Any]], N
     faults = [line for line in done.stdout.splitlines() if line.startswith(f"{checker}: ")]
     assert faults
     assert all(f"{path}:2: " in fault for fault in faults)  # the second line, never the first
+
+
+def foreign_step(document: dict[str, Any]) -> None:
+    document["subagent_trajectories"][0]["steps"][0]["source"] = "tool"
+
+
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (gap_in_steps, "step_sequence"),
+        (result_without_call, "orphan_observation"),
+        (user_with_usage, "agent_only_fields"),
+        (foreign_step, "subagent 1: invalid_step"),
+    ],
+)
+def test_atif_scan_refuses_what_is_badly_written(
+    damage: Callable[[dict[str, Any]], None], fault: str, tmp_path: Path
+) -> None:
+    """It is a scanner of what runs did, lenient about form; these are what it does tell of form."""
+    damaged = copy.deepcopy(VALID)
+    damage(damaged)
+    path = tmp_path / "damaged.jsonl"
+    path.write_text(json.dumps(VALID) + "\n" + json.dumps(damaged) + "\n", encoding="utf-8")
+    done = ask("--only", "atif-scan", path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert fault in done.stdout
+    assert f"{path}:1: " not in done.stdout
 
 
 @pytest.mark.parametrize(

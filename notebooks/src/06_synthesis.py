@@ -29,7 +29,7 @@ print(next(m.text for m in session.messages if m.kind == "prompt"))
 
 def shown(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame without the person's own folder in its texts."""
-    return frame.replace({"/Users/chen/dev/shop/": ""}, regex=True)
+    return frame.replace({r"/\w+/\w+/dev/shop/": ""}, regex=True)
 
 
 # %% [markdown]

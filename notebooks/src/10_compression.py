@@ -6,6 +6,7 @@
 # kept, what is folded, and does what is used later survive?
 # %%
 import json
+import re
 
 import pandas as pd
 
@@ -56,7 +57,7 @@ refund = from_session(bank.query(search="refund")[0])
 folded = compress(refund)
 folded.entries[["kind", "first_step", "last_step", "tokens", "original_tokens", "text"]]
 # %%
-print(folded.text("main").replace("/Users/chen/dev/", ""))
+print(re.sub(r"/\w+/\w+/dev/shop/", "", folded.text("main")))  # without the person's own folder
 # %% [markdown]
 # ## What was folded away?
 #

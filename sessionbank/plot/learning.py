@@ -87,14 +87,13 @@ def _team(roles: dict[str, int]) -> str:
     return " + ".join(f"{n} {role}" for role, n in sorted(roles.items()))
 
 
-def team_options(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+def team_options(frame: pd.DataFrame, *, ax: Axes | None = None, title: str = "Teams to choose from") -> Axes:
     """A dot a team: its estimated share of successes, with the interval where there is one. Gives the axes.
 
     `frame` is what `team_options_data` gives; frames of several recommendations may be put together.
     """
     import textwrap
 
-    title = "Teams to choose from"
     style.need(frame, _OPTIONS, "plot.learning.team_options_data(recommendation)")
     if frame.empty:
         return style.nothing(
@@ -102,22 +101,20 @@ def team_options(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         )
     ax = style.axes(ax, size=(7.8, 1.3 + 0.55 * max(len(frame), 2)))
     told = []
-    for i, row in enumerate(frame.itertuples(index=False)):
-        sure = row.low == row.low and row.low is not None
+    estimates, lows, highs = (frame[c].astype(float).tolist() for c in ("estimate", "low", "high"))
+    for i, (team, runs) in enumerate(zip(frame["team"], frame["runs"], strict=True)):
+        at, low, high = estimates[i], lows[i], highs[i]
+        sure = low == low and high == high
         if sure:
-            ax.plot(
-                [row.low, row.high], [i, i], color=style.SKY, linewidth=5, solid_capstyle="butt", zorder=1
-            )
-        ax.plot(
-            [row.estimate], [i], "o", color=style.BLUE if sure else style.GREY, markersize=7, zorder=2
-        )
+            ax.plot([low, high], [i, i], color=style.SKY, linewidth=5, solid_capstyle="butt", zorder=1)
+        ax.plot([at], [i], "o", color=style.BLUE if sure else style.GREY, markersize=7, zorder=2)
         ax.annotate(
-            f"{row.estimate:.0%}, runs: {row.runs}", (row.estimate, i), xytext=(0, 7),
-            textcoords="offset points", ha="center", fontsize=8.5,
+            f"{at:.0%}, runs: {runs}", (at, i), xytext=(0, 7), textcoords="offset points", ha="center",
+            fontsize=8.5,
         )  # fmt: skip
         told.append(
-            f"{style.plain(row.team, width=110)}: {row.estimate:.2f}, runs {row.runs}"
-            + (f", interval {row.low:.2f} to {row.high:.2f}" if sure else "")
+            f"{style.plain(team, width=110)}: {at:.2f}, runs {runs}"
+            + (f", interval {low:.2f} to {high:.2f}" if sure else "")
         )
     ax.set_yticks(
         range(len(frame)), ["\n".join(textwrap.wrap(style.plain(t, width=110), 44)) for t in frame["team"]]
@@ -165,7 +162,7 @@ def forecast_gain(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.axhline(0, color=style.GREY, linewidth=1)
     style.legend(ax)
     return style.dress(
-        ax, title=title, x="run, in order of time", y="sum of squared error\nsaved (above 0: better)",
+        ax, title=title, x="run, in order of time", y="squared error saved (sum)",
         words=f"{title}, sum of squared error saved at the last run: {'; '.join(told)}.",
     )  # fmt: skip
 
@@ -181,20 +178,21 @@ def forecast_skill(frame: pd.DataFrame, *, ax: Axes | None = None, share: str = 
         return style.nothing(style.axes(ax), "no forecasters", title=title)
     ax = style.axes(ax, size=(7.8, 1.3 + 0.5 * max(len(frame), 2)))
     told = []
-    for i, row in enumerate(frame.itertuples(index=False)):
-        verdict, paint = _verdict(row.low, row.high)
-        ax.plot([row.low, row.high], [i, i], color=paint, linewidth=3, solid_capstyle="butt")
-        ax.plot([row.gain], [i], "o", color=paint, markersize=7)
+    lows, highs = frame["low"].astype(float).tolist(), frame["high"].astype(float).tolist()
+    for i, (name, gain) in enumerate(zip(frame["forecaster"], frame["gain"].astype(float), strict=True)):
+        verdict, paint = _verdict(lows[i], highs[i])
+        ax.plot([lows[i], highs[i]], [i, i], color=paint, linewidth=3, solid_capstyle="butt")
+        ax.plot([gain], [i], "o", color=paint, markersize=7)
         ax.annotate(
-            verdict, (row.high, i), xytext=(6, 0), textcoords="offset points", va="center", fontsize=8.5
+            verdict, (highs[i], i), xytext=(6, 0), textcoords="offset points", va="center", fontsize=8.5
         )
         told.append(
-            f"{style.plain(row.forecaster, width=60)} {row.gain:+.3f} ({row.low:+.3f} to {row.high:+.3f}), {verdict}"
+            f"{style.plain(name, width=60)} {gain:+.3f} ({lows[i]:+.3f} to {highs[i]:+.3f}), {verdict}"
         )
     ax.axvline(0, color=style.GREY, linewidth=1)
     ax.set_yticks(range(len(frame)), [style.plain(n, width=44) for n in frame["forecaster"]])
     ax.set_ylim(len(frame) - 0.5, -0.5)
-    low, high = min(0.0, *frame["low"], 0.0), max(0.0, *frame["high"], 0.0)
+    low, high = min(0.0, *lows), max(0.0, *highs)
     ax.set_xlim(low - 0.06 * (high - low), high + 0.32 * (high - low))  # room for the verdicts
     return style.dress(
         ax, title=title, x=f"squared error saved a run (bar: {share} interval)", grid="x",

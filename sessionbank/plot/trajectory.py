@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import QueryError
 from sessionbank.plot import style
+from sessionbank.records import STATUSES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +76,7 @@ def trajectory_timeline(steps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = style.axes(ax, size=(8.6, 1.9 + 0.3 * max(len(lanes), 3)))
     _strip(ax, data)
     size = 34 if n <= 80 else max(4.0, 2700 / n)
-    for status in dict.fromkeys(["ok", *data["status"].dropna()]):
+    for status in STATUSES:
         mine = data[data["status"] == status]
         if len(mine):
             ax.scatter(
@@ -99,7 +100,7 @@ def trajectory_timeline(steps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     lost = int(data["tokens"].isna().sum())
     words = (
         f"{title} of {n} steps: {n - len(words_only)} tool calls, of them not ok {bad}; "
-        f"{total:,} tokens{f', not recorded for {lost} steps' if lost else ''}. "
+        f"{total:,} tokens{f', not recorded for {lost} of the steps' if lost else ''}. "
         f"Most used: {', '.join(f'{lane} {int((data.lane == lane).sum())}' for lane in lanes[:4])}."
     )
     return style.dress(

@@ -32,8 +32,10 @@ KNOWN_PLACES = (".claude/projects", ".codex/sessions", ".gemini/tmp", ".pi/agent
 
 
 def is_known_place(path: Path) -> bool:
-    """Whether the path lies in a folder where an agent keeps its sessions."""
-    return any(place in path.as_posix() for place in KNOWN_PLACES)
+    """Whether the path is, or lies in, a folder where an agent keeps its sessions."""
+    parts = path.parts
+    places = [tuple(place.split("/")) for place in KNOWN_PLACES]
+    return any(parts[at : at + len(p)] == p for p in places for at in range(len(parts)))
 
 
 def transcripts_below(root: Path, limit: int | None = None) -> Iterator[Path]:
@@ -43,7 +45,9 @@ def transcripts_below(root: Path, limit: int | None = None) -> Iterator[Path]:
         folders.sort()
         for name in sorted(names):
             path = Path(folder) / name
-            if name.endswith((".jsonl", ".json")) and not path.is_symlink():
+            if (
+                name.endswith((".jsonl", ".json")) and not path.is_symlink() and path.is_file()
+            ):  # no pipe, no device
                 found += 1
                 yield path
                 if limit is not None and found >= limit:

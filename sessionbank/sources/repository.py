@@ -104,6 +104,18 @@ class Repository:
         self._git.close()
 
 
+def _is_whole(unpacked: Path) -> bool:
+    """Whether what was unpacked once is still there: every ref has its object."""
+    import git
+
+    try:
+        reader = GitReader(unpacked)
+        sizes = reader.sizes(reader.refs().values())()
+    except (RepositoryError, git.GitCommandError):
+        return False
+    return bool(sizes) and None not in sizes.values()
+
+
 def _unbundled(bundle: Path, cache_dir: Path) -> Path:
     """A bare repository with everything that the bundle holds; made once for the bundle's content."""
     import git
@@ -119,8 +131,9 @@ def _unbundled(bundle: Path, cache_dir: Path) -> Path:
             digest.update(block)
     target = cache_dir / "bundles" / digest.hexdigest()[:32]
     with lock(cache_dir / "bundles" / "lock"):
-        if target.is_dir():
+        if target.is_dir() and _is_whole(target):
             return target
+        shutil.rmtree(target, ignore_errors=True)
         fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=".unpacking-"))
         try:
             command = git.Git(str(fresh))

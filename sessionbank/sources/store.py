@@ -79,6 +79,14 @@ def _read_store(git: GitReader, refs: dict[str, str], branch: str | None) -> Sto
             trees.problems.append(
                 Diagnostic("error", "ref_unreadable", f"{ref}: {error}", checkpoint_id=own_id)
             )
+    if (
+        found
+        and not trees.checkpoints
+        and sum(p.code == "ref_unreadable" for p in trees.problems) == len(found)
+    ):
+        raise RepositoryError(
+            f"no checkpoint ref can be read: objects of the repository are missing or damaged ({trees.problems[0].message})"
+        )
     stored = trees.finish()
     problems = trees.problems
     directories = [d for c in stored for d in c.dirs.values()]

@@ -57,6 +57,8 @@ def _has(row: Mapping[str, Any], key: str) -> bool:
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:
+    if hasattr(row, "columns"):
+        raise QueryError("raw() takes one row: frame.iloc[0], or a row of frame.iterrows()")
     if not hasattr(row, "get") or not _has(row, key):
         raise QueryError(
             f"the row has no {key}; raw() takes a row of messages, blocks, tool_calls or token_usage"

@@ -22,7 +22,9 @@ class SessionQuery:
     since: datetime | date | str | None = None
     before: datetime | date | str | None = None
     branch: str | None = None
-    agent: str | None = None  # one of `AGENTS` (what the bytes show), or a label as the metadata has it
+    agent: str | None = (
+        None  # one of `AGENTS` (what the bytes show; "Claude Code" will do), or another stored label
+    )
     search: str | None = None  # in what people typed, whatever the case
     strategy: str | None = None
     has_summary: bool | None = None
@@ -44,6 +46,12 @@ def matching(
         raise QueryError(f"sort is 'newest' or 'oldest', not {query.sort!r}")
     if query.limit is not None and (type(query.limit) is not int or query.limit < 0):
         raise QueryError(f"limit is a whole number from 0, not {query.limit!r}")
+    for name in ("branch", "agent", "search", "strategy"):
+        value = getattr(query, name)
+        if value is not None and not isinstance(value, str):
+            raise QueryError(f"{name} is a text, not {value!r}")
+    if query.has_summary not in (None, True, False):
+        raise QueryError(f"has_summary is True, False or None, not {query.has_summary!r}")
     since, before = moment_of(query.since, query.tz), moment_of(query.before, query.tz)
     agents = _sessions_of_agent(state, query.agent)
     found = set(_searched(state, query.search)) if query.search else None
@@ -82,16 +90,23 @@ def _passes(
 def _sessions_of_agent(state: State, agent: str | None) -> set[str] | None:
     if agent is None:
         return None
+    plain = agent.strip().casefold().replace(" ", "-").replace("_", "-")
+    agent = plain if plain in AGENTS else agent
     if agent in AGENTS:
         return {
             sid for sid in state.sessions if ((state.facts.get(sid) or {}).get("agent") or "unknown") == agent
         }
     label = agent.casefold()
-    return {
+    found = {
         sid
         for sid, records in state.sessions.items()
         if any((r.agent_label or "").casefold() == label for r in records)
     }
+    if not found and state.sessions:
+        raise QueryError(
+            f"no agent {agent!r}; agents are {', '.join(AGENTS)}, or a label of the records table"
+        )
+    return found
 
 
 def _searched(state: State, text: str) -> set[str]:

@@ -12,11 +12,12 @@ from sessionbank import schema
 from sessionbank.errors import QueryError
 from sessionbank.tables.select import zone
 from sessionbank.tables.state import State
+from sessionbank.tables.stored import linked
 
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUPINGS = ("session", "checkpoint", "day", "model", "agent", "branch")
+GROUPINGS = ("session", "checkpoint", "commit", "day", "model", "agent", "branch")
 _TOKENS = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens", "total_tokens")
 
 
@@ -29,6 +30,8 @@ def totals(state: State, ids: frozenset[str] | None, by: list[str], *, tz: str) 
         raise QueryError(
             f"cannot sum by {', '.join(map(repr, unknown)) or 'nothing'}; sum by: {', '.join(GROUPINGS)}"
         )
+    if len(set(by)) < len(by):
+        raise QueryError("a grouping is named twice")
     here = zone(tz)
     usage = schema.frame(state.spoken("token_usage"))
     usage = usage[usage["inherited_from"].isna()]
@@ -40,6 +43,9 @@ def totals(state: State, ids: frozenset[str] | None, by: list[str], *, tz: str) 
             usage = usage.assign(
                 day=usage["timestamp"].dt.tz_convert(here).dt.strftime("%Y-%m-%d").astype("str")
             )
+        elif name == "commit":  # the one that carries the checkpoint's cost
+            commits = linked(state.commit_rows)
+            usage = usage.assign(commit_sha=usage["checkpoint_id"].map(commits).astype("str"))
         elif name == "agent":
             usage = usage.assign(
                 agent=usage["session_id"].map({s: f["agent"] for s, f in state.facts.items()}).astype("str")
@@ -50,7 +56,9 @@ def totals(state: State, ids: frozenset[str] | None, by: list[str], *, tz: str) 
             usage = usage.assign(
                 branch=pd.Series([branches.get(p) for p in pairs], index=usage.index, dtype="str")
             )
-        keys.append(f"{name}_id" if name in ("session", "checkpoint") else name)
+        keys.append(
+            {"session": "session_id", "checkpoint": "checkpoint_id", "commit": "commit_sha"}.get(name, name)
+        )
     sub = usage["is_subagent"].astype(bool)
     columns: dict[str, pd.Series] = {}
     for prefix, mask in (("", ~sub), ("subagent_", sub)):
@@ -58,6 +66,7 @@ def totals(state: State, ids: frozenset[str] | None, by: list[str], *, tz: str) 
         for name in _TOKENS:
             columns[f"{prefix}{name}"] = usage[name].where(mask).astype("Int64")
         columns[f"{prefix}cost_usd"] = usage["cost_usd"].where(mask)
+    columns["total_cost_usd"] = usage["cost_usd"]
     columns["uncosted_calls"] = usage["cost_usd"].isna().astype("Int64")
     values = pd.concat([usage[keys], pd.DataFrame(columns, index=usage.index)], axis=1)
     grouped = values.groupby(keys, dropna=False, sort=True)

@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.sources.no_gc import no_gc
-from sessionbank.team.activity import IDLE, IDLE_GAP_S, WAITING, WORK, Links, Piece, links, millis, pieces
+from sessionbank.team.activity import (
+    IDLE,
+    IDLE_GAP_S,
+    WAITING,
+    WORK,
+    Links,
+    Piece,
+    blocks_on,
+    links,
+    millis,
+    pieces,
+    step_times,
+)  # fmt: skip
 from sessionbank.team.critical_path import critical_path
 from sessionbank.team.identifiers import estimated_tokens
 from sessionbank.team.model import NOT_AGENTS
@@ -159,6 +171,9 @@ def _interactions(team: Team, where: Links) -> pd.DataFrame:
         sent = sent_times[edge.interaction_id]
         at = where.received_at.get(edge.interaction_id)
         received = None if at is None else _time_at(team, edge.to_agent, at, None)
+        if received is not None and sent is not None and received < sent and at is not None:
+            # an answer that came back to the step that had asked: it arrives when that step ends
+            received = _end_at(team, edge.to_agent, at) if blocks_on(where, edge.to_agent, at) else received
         since = received if received is not None else sent
         answers = back.get((edge.to_agent, edge.from_agent), []) if not edge.is_self else []
         k = bisect_left(answers, since + 1) if since is not None else len(answers)
@@ -173,6 +188,12 @@ def _interactions(team: Team, where: Links) -> pd.DataFrame:
             edge.is_inferred, edge.is_self, at is not None or edge.to_step is not None,
         ))  # fmt: skip
     return typed_frame(rows, INTERACTION_COLUMNS)
+
+
+def _end_at(team: Team, agent: str, at: int) -> int | None:
+    """When the step ended, else when it began."""
+    times = step_times(team.step_lists[agent][at])
+    return times[1] if times else None
 
 
 def _time_at(team: Team, agent: str, at: int | None, edge: Interaction | None) -> int | None:

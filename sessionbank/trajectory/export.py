@@ -80,7 +80,9 @@ def write_jsonl(
     _check("context", context, CONTEXTS)
     redactor = _redactor(redact)
     make = _maker(format, (arguments, thinking, context), redactor)
-    target = Path(path)
+    target = Path(path).resolve()  # a link is followed, not replaced
+    if target.exists() and not target.is_file():
+        raise QueryError(f"{path} is no regular file; name a file to write")
     counts = {"trajectories": 0, "rows": 0, "bytes": 0}
     skipped: list[tuple[str, str]] = []
     target.parent.mkdir(parents=True, exist_ok=True)

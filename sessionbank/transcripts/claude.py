@@ -11,7 +11,7 @@ from typing import Any
 
 from sessionbank.records import SPAWN_TOOLS
 from sessionbank.transcripts import jsonl
-from sessionbank.transcripts.claude_kinds import result_status, user_kind
+from sessionbank.transcripts.claude_kinds import queued_once, result_status, user_kind
 from sessionbank.transcripts.rows import (
     BlockRow,
     Entry,
@@ -441,22 +441,7 @@ def _image(block: dict[str, Any], seq: int, at: int, call_id: str | None = None)
 def read(entries: list[Entry], rows: SessionRows) -> None:
     """Messages, blocks, calls, results, usage and context boundaries of a session."""
     _Reader(rows).read(entries)
-    _queued_once(rows)
-
-
-def _queued_once(rows: SessionRows) -> None:
-    """A prompt typed while the agent worked counts once: its attachment, unless a user line delivered it as well."""
-    queued = [i for i, m in enumerate(rows.messages) if m.is_queued and m.kind == "prompt"]
-    if not queued:
-        return
-    typed = {m.text for m in rows.messages if m.kind == "prompt" and not m.is_queued}
-    seen: set[tuple[str | None, str | None]] = set()
-    for at in queued:
-        message = rows.messages[at]
-        key = (message.text, message.timestamp)
-        if message.text in typed or key in seen:
-            rows.messages[at] = message._replace(kind="meta")
-        seen.add(key)
+    queued_once(rows)
 
 
 FORMAT = Format("claude-jsonl", "claude-code", False, _matches, _split, read)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sessionbank.transcripts.rows import SessionRows
+
 _COMMANDS = ("<command-name>", "<command-message>", "<command-args>", "<bash-input>")
 _OUTPUTS = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
 _META = (
@@ -66,3 +68,18 @@ def result_status(is_error: bool | None, text: str | None, data: Any) -> str | N
         if data.get("success") is False:
             return "error"
     return None
+
+
+def queued_once(rows: SessionRows) -> None:
+    """A prompt typed while the agent worked counts once: its attachment, unless a user line delivered it as well."""
+    queued = [i for i, m in enumerate(rows.messages) if m.is_queued and m.kind == "prompt"]
+    if not queued:
+        return
+    typed = {m.text for m in rows.messages if m.kind == "prompt" and not m.is_queued}
+    seen: set[tuple[str | None, str | None]] = set()
+    for at in queued:
+        message = rows.messages[at]
+        key = (message.text, message.timestamp)
+        if message.text in typed or key in seen:
+            rows.messages[at] = message._replace(kind="meta")
+        seen.add(key)

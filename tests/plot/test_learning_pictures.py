@@ -64,7 +64,9 @@ def test_teams_to_choose_from_hold_the_first_choice_and_the_others():
     ax = team_options(data)
     assert [line.get_xdata().tolist() if hasattr(line.get_xdata(), "tolist") else list(line.get_xdata())
             for line in ax.lines] == [[0.5, 0.9], [0.75], [0.4]]  # fmt: skip
-    assert "2 executor + 1 lead: 0.75, runs 3, interval 0.50 to 0.90; 1 lead: 0.40, runs 2." in plot.alt_text(ax)
+    assert "2 executor + 1 lead: 0.75, runs 3, interval 0.50 to 0.90; 1 lead: 0.40, runs 2." in plot.alt_text(
+        ax
+    )
     assert "no basis" in plot.alt_text(team_options(team_options_data(recommended(basis=False))))
     with pytest.raises(QueryError, match="estimate"):
         team_options(pd.DataFrame({"team": ["x"]}))
