@@ -70,13 +70,8 @@ def leaves(value: Any) -> Iterator[Any]:
 def forms(value: Any) -> list[str]:
     """How a value may stand in a text without loss: plain, as JSON, or in single quotes."""
     if isinstance(value, str):
-        escaped = {
-            "\\": "\\\\",
-            "'": "\\'",
-            "\n": "\\n",
-            "\r": "\\r",
-        }  # as lfm2 writes a string in single quotes
-        quoted = value.translate(str.maketrans(escaped))
+        # as lfm2 writes a string in single quotes
+        quoted = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
         return [value, json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1], quoted]
     return [json.dumps(value), str(value)]
 

@@ -13,6 +13,7 @@ import pytest
 
 import sessionbank as sb
 from sessionbank import schema
+from sessionbank.errors import RepositoryError
 from tests.makers.banks import TABLES, all_tables, assert_agreement, codes, opened
 from tests.makers.checkpoints import BRANCH, CheckpointRepo, session
 from tests.makers.claude import Claude
