@@ -22,7 +22,7 @@ BIN := .venv/bin
 # compat: the package is found by a plain path, also from a folder that holds a folder named sessionbank.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --config-settings editable_mode=compat
 
-.PHONY: help demo test lint format docs bench lab lock clean
+.PHONY: help demo test lint format docs bench checkers lab lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make lint   ruff, mypy, import layers, house rules (make format mends what ruff can)"
 	@echo "make docs   write docs/tables.md from the schema"
 	@echo "make bench  run the scripts of benchmarks/"
+	@echo "make checkers  let other programs read our exports; writes docs/checkers.md"
 	@echo "make lab    open the notebooks in JupyterLab"
 	@echo "make lock   write constraints.txt anew"
 	@echo "make clean  remove .venv, caches and out/"
@@ -64,6 +65,9 @@ docs: $(RUN_STAMP)
 
 bench: $(DEV_STAMP)
 	@$(IN) for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+
+checkers: $(DEV_STAMP)
+	@$(IN) $(BIN)/python checkers/run.py --all --write docs/checkers.md
 
 lab: $(LAB_STAMP)
 	@$(IN) $(BIN)/jupyter lab notebooks

@@ -24,8 +24,9 @@ def chat_rows(
     """A row for the main agent, then one for each subagent; agents that never spoke have none.
 
     `arguments` says whether a call's arguments are JSON text (OpenAI) or an object (templates of TRL).
-    `thinking` says whether thinking stands apart from text, merged with it in replies that call tools (as the
-    template of gpt-oss wants it), or nowhere.
+    `thinking` says whether thinking stands apart from text, merged with it in replies that call tools, or nowhere.
+    ``merged`` also gives each call a message of its own, its answer behind it: the template of gpt-oss shows only the
+    first call of a message.
     """
     for agent in trajectory.walk():
         row = _row(agent, (arguments, thinking), is_live)
@@ -53,10 +54,13 @@ def _row(trajectory: Trajectory, style: tuple[str, str], is_live: bool) -> dict[
             said["reasoning_content"] = reply.thinking
             if calls and thinking == "merged":
                 said.update(content="", reasoning_content=reply.thought)
+        is_single = thinking == "merged"
         if calls:
-            said["tool_calls"] = [_call(s, arguments) for s in calls]
+            said["tool_calls"] = [_call(s, arguments) for s in (calls[:1] if is_single else calls)]
         messages.append(said)
-        for step in calls:
+        for place, step in enumerate(calls):
+            if place and is_single:
+                messages.append({"role": "assistant", "content": "", "tool_calls": [_call(step, arguments)]})
             shown = with_pictures(step.observation, step.images)
             if shown is None and step.status == "no_result":
                 left_open.append(str(step.tool_call_id))

@@ -76,7 +76,7 @@ def test_thinking_stands_apart_merged_or_nowhere(tmp_path):
         )
         said = row["messages"][1]
         found[thinking] = (said["content"], said.get("reasoning_content"))
-        assert row["messages"][5]["content"] == "Both are done."
+        assert row["messages"][6 if thinking == "merged" else 5]["content"] == "Both are done."
     assert found == {
         "apart": ("I look at the cart.", "Where is the rounding?"),
         "merged": ("", "Where is the rounding?\n\nI look at the cart."),
