@@ -67,8 +67,9 @@ def write_jsonl(
     Sessions, or a selection of them, may be given as well: each is synthesised when its turn comes.
     `format`: ``sessionbank`` (ours, read back without loss when not redacted), ``atif`` (ATIF v1.7, a document a line,
     subagents embedded), ``messages`` (chat rows, a row an agent; `arguments` is ``string`` for OpenAI or ``dict`` for
-    the templates of TRL; `thinking` is ``apart``, ``merged`` with the text of replies that call tools, each call
-    a message of its own, as gpt-oss wants it, or ``none``), ``canonical`` (records of stored lines, of sessions only: a trajectory does not hold them).
+    the templates of TRL; `thinking` is ``apart``, ``merged`` with the text of replies that call tools, each call a
+    message of its own, as gpt-oss wants it, or ``none``), ``canonical`` (records of stored lines, of sessions only: a
+    trajectory does not hold them).
     `context`: ``all``, or ``live`` for only what the model still saw at the end (atif and messages). `redact`: True, a
     `Redactor` of your own (its placeholders then are the same over several files), or False, which warns. Pictures are
     left out; a note stands where they were. Memory does not grow with the number of trajectories. Raises `QueryError`
