@@ -158,7 +158,7 @@ def bridge(frame: pd.DataFrame, *, ax: Axes | None = None, column: str = "") -> 
     what = WORDS.get(column.removeprefix("subagent_"), column)
     what = f"{what} tokens" if column.endswith("_tokens") and column != "total_tokens" else what
     what = f"subagents' {what}" if column.startswith("subagent_") else what
-    title = f"From the naive sum to the true figure{': ' if what else ''}{what}"
+    title = f"{what.capitalize()}, naive to true" if what else "Naive to true"
     steps = [
         (str(rule), int(effect), int(value))
         for rule, effect, value in zip(frame["rule"], frame["effect"], frame["value"], strict=True)

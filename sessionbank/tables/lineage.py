@@ -44,6 +44,7 @@ _HEADERS = {
 def _told(state: State) -> list[tuple[Any, ...]]:
     """Edges that agents record themselves: OpenCode's child sessions, Codex's and Pi's forks."""
     import orjson
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     parents = {}
@@ -53,6 +54,7 @@ def _told(state: State) -> list[tuple[Any, ...]]:
     if not parents:
         return []
     messages = state.spoken("messages").select(["session_id", "extra"])
+    messages = messages.filter(pc.is_in(messages["session_id"], pa.array(sorted(parents), pa.large_string())))
     rows = []
     for key, relation in _HEADERS.items():
         hit = pc.match_substring(messages["extra"], f'"{key}":').fill_null(False)
