@@ -24,7 +24,6 @@ from sessionbank.sources.git import Commit
 from sessionbank.sources.metadata import RootMetadata, canonical_id
 from sessionbank.sources.store import Checkpoint, Store
 
-_NAMES = ("*.jsonl", "*.json")
 _HEAD = 1 << 16
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _AGENT = re.compile(r"agent-(.+)\.jsonl")

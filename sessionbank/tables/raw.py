@@ -9,6 +9,7 @@ from typing import Any
 from sessionbank.errors import NotFoundError, QueryError
 from sessionbank.tables import cache
 from sessionbank.tables.state import State
+from sessionbank.transcripts.jsonl import untold
 from sessionbank.transcripts.sniff import sniff
 
 
@@ -86,12 +87,8 @@ def _transcript(state: State, place: tuple[str, str], *, is_document: bool) -> t
                     continue
                 if oid == blob:
                     return data, start
-                start += len(sniff(data).split(data, _untold)) if is_document else data.count(b"\n") + 1
+                start += len(sniff(data).split(data, untold)) if is_document else data.count(b"\n") + 1
     raise NotFoundError(f"the object {blob} is not in this clone")
-
-
-def _untold(*_: object) -> None:
-    """What is wrong with a file was told when it was read."""
 
 
 def _document_part(data: bytes, number: int) -> bytes:

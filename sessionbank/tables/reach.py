@@ -12,7 +12,7 @@ from sessionbank.tables.union import COMPACT
 from sessionbank.trajectory.canonical import Canonical, canonical_records
 from sessionbank.trajectory.outcomes.commit import CommitFacts
 from sessionbank.transcripts.context import view
-from sessionbank.transcripts.jsonl import lines
+from sessionbank.transcripts.jsonl import lines, untold
 
 
 class StateReach:
@@ -76,13 +76,9 @@ def _joined(files: list[bytes]) -> bytes:
         if data.startswith(whole):
             whole = data
         elif not whole.startswith(data):
-            known = {s[0] for s in lines(whole, _untold, id_key="uuid") if s[0]}
-            fresh = [s for s in lines(data, _untold, id_key="uuid") if s[0] is None or s[0] not in known]
+            known = {s[0] for s in lines(whole, untold, id_key="uuid") if s[0]}
+            fresh = [s for s in lines(data, untold, id_key="uuid") if s[0] is None or s[0] not in known]
             ends = {s[3]: data.find(b"\n", s[3]) for s in fresh}
             parts = [data[at : end if end >= 0 else len(data)] for at, end in ends.items()]
             whole = b"\n".join([whole.rstrip(b"\n"), *parts])
     return whole
-
-
-def _untold(severity: str, code: str, message: str, line: int | None) -> None:
-    """What is wrong with the lines was told when the tables were made."""

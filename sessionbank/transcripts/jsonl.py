@@ -70,7 +70,7 @@ def head(data: bytes, limit: int = 8) -> list[dict[str, Any]]:
         try:
             values = [orjson.loads(line)]
         except orjson.JSONDecodeError:
-            values = _repaired(line, 0, _untold) if line.strip() else []
+            values = _repaired(line, 0, untold) if line.strip() else []
         found += [v for v in values if isinstance(v, dict)]
         if end < 0 or len(found) >= limit:
             break
@@ -78,8 +78,8 @@ def head(data: bytes, limit: int = 8) -> list[dict[str, Any]]:
     return found[:limit]
 
 
-def _untold(severity: str, code: str, message: str, line: int | None) -> None:
-    """Sniffing reads the same lines again later, and tells then."""
+def untold(severity: str, code: str, message: str, line: int | None) -> None:
+    """A `Problem` that says nothing: for lines that are read, and told of, elsewhere."""
 
 
 def _repaired(line: bytes, number: int, problem: Problem) -> list[Any]:

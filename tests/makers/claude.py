@@ -48,7 +48,7 @@ class Claude:
         session_id: str = "11111111-2222-4333-8444-555555555555",
         *,
         start: datetime = START,
-        cwd: str = "/work/shop",
+        cwd: str = "/srv/shop",
     ) -> None:
         self.session_id, self.start, self.cwd = session_id, start, cwd
         self.lines: list[dict[str, Any]] = []

@@ -75,7 +75,7 @@ class Story:
             elif kind == "tool":
                 call = f"toolu_{key}"
                 w.reply(
-                    tool(call, "Edit", file_path=f"/work/shop/{n}.py"),
+                    tool(call, "Edit", file_path=f"/srv/shop/{n}.py"),
                     message_id=f"msg_{key}",
                     tokens=usage(n),
                     model=MODELS[0],

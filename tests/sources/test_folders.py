@@ -137,7 +137,7 @@ def test_commits_of_a_folders_session_are_inferred_and_say_so(tmp_path):
     folder = projects(tmp_path)
     made = talk(ONE)
     made.reply(
-        {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/work/shop/cart.py"}},
+        {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/srv/shop/cart.py"}},
         message_id="m9",
     )
     (folder / f"{ONE}.jsonl").write_bytes(made.bytes())
