@@ -83,7 +83,9 @@ def text(value: Any) -> str | None:
 
 def count(value: Any) -> int | None:
     """A whole number from 0 that a 64-bit column holds, or None. JSON floats with no fraction count as whole."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if type(value) is int:
+        return value if 0 <= value < 2**62 else None
+    if type(value) is not float:
         return None
     if value != value or not 0 <= value < 2**62 or value != int(value):
         return None

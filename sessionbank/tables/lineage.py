@@ -66,9 +66,11 @@ def _told(state: State) -> list[tuple[Any, ...]]:
 
 def _last_spoken(state: State, sessions: set[str]) -> dict[str, str]:
     """The last line with a uuid of each session that says something."""
-    messages = state.spoken("messages").select(["session_id", "uuid", "role"]).to_pylist()
-    last: dict[str, str] = {}
-    for m in messages:
-        if m["session_id"] in sessions and m["uuid"] and m["role"] in ("user", "assistant"):
-            last[m["session_id"]] = m["uuid"]
-    return last
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    messages = state.spoken("messages").select(["session_id", "uuid", "role"])
+    theirs = pc.is_in(messages["session_id"], pa.array(sorted(sessions), pa.large_string()))
+    spoken = pc.is_in(messages["role"], pa.array(["user", "assistant"], pa.large_string()))
+    messages = messages.filter(pc.and_(pc.and_(theirs, spoken), pc.is_valid(messages["uuid"])))
+    return dict(zip(messages["session_id"].to_pylist(), messages["uuid"].to_pylist(), strict=True))

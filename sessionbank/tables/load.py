@@ -6,8 +6,10 @@ first. The result of a refresh equals that of a cold load. Sources are handed in
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sessionbank.records import SessionRecord
@@ -16,7 +18,8 @@ from sessionbank.tables import cache as disk
 from sessionbank.tables.assemble import add_resumed, add_session, objects
 from sessionbank.tables.batch import TABLES, Batch
 from sessionbank.tables.inherit import inherited_rows
-from sessionbank.tables.refresh import Plan, grown, resume
+from sessionbank.tables.refresh import Plan, Resumed, grown, resume
+from sessionbank.tables.second import Second, has_second_core
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 # Memory follows the batch: that many bytes of transcript, or that many messages, are held as Python objects.
 FLUSH_BYTES = 32 << 20
 FLUSH_ROWS = 50_000
+TWO_FROM_BYTES = 16 << 20  # of stored transcripts: below it a second process costs more than it saves
 Blobs = Callable[[Iterable[str]], Iterator[tuple[str, bytes | None]]]
 Progress = Callable[[int, int], None]  # sessions done, sessions in all
 
@@ -83,9 +87,37 @@ class Loader:
         self, sessions: Mapping[str, list[SessionRecord]], signatures: Mapping[str, str],
         copies: Mapping[str, Mapping[str, str]], *, plans: Mapping[str, Plan],
     ) -> dict[str, disk.Kept]:  # fmt: skip
+        resumed = resume(plans, self._blobs)
+        mine, theirs = _shares(sessions)
+        if not theirs:
+            return self._build_here(
+                mine, signatures, copies, resumed=resumed, on_done=self._told(len(sessions))
+            )
+
+        def work(tick: Callable[[], None]) -> dict[str, disk.Kept]:
+            return self._build_here(theirs, signatures, copies, resumed=resumed, on_done=lambda done: tick())
+
+        tell = self._told(len(sessions))
+        with Second(work) as second:
+            built = self._build_here(
+                mine, signatures, copies, resumed=resumed, on_done=lambda done: tell(done + second.look())
+            )
+            rest = second.answer(lambda done: tell(len(mine) + done))
+        if rest is None:
+            rest = self._build_here(
+                theirs, signatures, copies, resumed=resumed, on_done=lambda done: tell(len(mine) + done)
+            )
+        return built | rest
+
+    def _told(self, total: int) -> Callable[[int], None]:
+        return lambda done: self._progress(done, total)
+
+    def _build_here(
+        self, sessions: Mapping[str, list[SessionRecord]], signatures: Mapping[str, str],
+        copies: Mapping[str, Mapping[str, str]], *, resumed: dict[str, Resumed], on_done: Callable[[int], None],
+    ) -> dict[str, disk.Kept]:  # fmt: skip
         built: dict[str, disk.Kept] = {}
         batch = Batch()
-        resumed = resume(plans, self._blobs)
         fresh = {sid: records for sid, records in sessions.items() if sid not in resumed}
         stream = self._blobs([oid for records in fresh.values() for r in records for oid in objects(r)])
 
@@ -109,7 +141,7 @@ class Loader:
                 if batch.size >= FLUSH_BYTES or batch.messages >= FLUSH_ROWS:
                     flush()
                     batch = Batch()
-                self._progress(done + 1, len(sessions))
+                on_done(done + 1)
             for _ in stream:  # git is waited for
                 pass
             if batch.ranges:
@@ -123,6 +155,28 @@ class Loader:
         if name not in TABLES:
             raise KeyError(name)
         return disk.assemble(self._cache, manifest, name)
+
+
+def _shares(
+    sessions: Mapping[str, list[SessionRecord]],
+) -> tuple[Mapping[str, list[SessionRecord]], Mapping[str, list[SessionRecord]]]:
+    """The sessions in two halves by size, the second empty where one process is as quick; order is kept."""
+    sizes = [sum(r.transcript_bytes or 0 for r in records) for records in sessions.values()]
+    total = sum(sizes)
+    if len(sizes) < 2 or total < TWO_FROM_BYTES or not has_second_core():
+        return sessions, {}
+    at = _middle(sizes)
+    items = list(sessions.items())
+    return dict(items[:at]), dict(items[at:])
+
+
+def _middle(sizes: list[int]) -> int:
+    """How many stand on the first side where both are as nearly equal as can be; at least one on each."""
+    sums = list(accumulate(sizes))
+    at = bisect_left(sums, sums[-1] / 2)  # the one that crosses the middle
+    before = sums[at - 1] if at else 0
+    on_first = sums[at] - sums[-1] / 2 <= sums[-1] / 2 - before
+    return min(max(at + on_first, 1), len(sizes) - 1)
 
 
 def _owners(inherited: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ taken before the transcript was complete. Subagents' usage is in neither.
 from __future__ import annotations
 
 from collections import defaultdict
+from operator import itemgetter
 from typing import Any
 
 from sessionbank.records import SessionRecord
@@ -119,17 +120,13 @@ def _lines(state: State) -> dict[tuple[str, int], list[_Line]]:
     table = state.spoken("usage_lines")
     states = pc.or_(pc.is_valid(table["input_tokens"]), pc.is_valid(table["output_tokens"]))
     table = table.filter(pc.and_(pc.invert(table["is_subagent"]), states))
-    tokens = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens")
-    keys = zip(table["session_id"].to_pylist(), table["chain"].to_pylist(), strict=True)
-    values = zip(
-        table["line"].to_pylist(),
-        table["call"].to_pylist(),
-        *(table[t].fill_null(0).to_pylist() for t in tokens),
-        strict=True,
-    )
+    numbers = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens", "chain", "line")
+    fresh, created, read, out, chain, at = (table[n].fill_null(0).to_numpy().tolist() for n in numbers)
+    keys = zip(table["session_id"].to_pylist(), chain, strict=True)
+    values = zip(at, table["call"].to_pylist(), fresh, created, read, out, strict=True)
     found: dict[tuple[str, int], list[_Line]] = defaultdict(list)
     for key, line in zip(keys, values, strict=True):
         found[key].append(line)
     for rows in found.values():
-        rows.sort(key=lambda x: x[0])
+        rows.sort(key=itemgetter(0))
     return found

@@ -241,27 +241,28 @@ class State:
         states = {k: s["state"] for k, s in self.snapshots.items()}
         return sessions.session_rows(self.sessions, self.facts, states, self.commit_rows)
 
+    @cached_property
     def _edits(self) -> list[tuple[str, str | None, str]]:
+        """Calls that write a file, with the path as written: (session, checkpoint, path)."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        calls = self.spoken("tool_calls").select(
-            ["session_id", "checkpoint_id", "file_path", "tool_name", "inherited_from"]
-        )
+        names = ["session_id", "checkpoint_id", "file_path", "tool_name", "inherited_from"]
+        calls = self.spoken("tool_calls").select(names)
         mine = pc.and_(pc.is_valid(calls["file_path"]), pc.is_null(calls["inherited_from"]))
-        rows = calls.filter(mine).to_pylist()
-        return [
-            (r["session_id"], r["checkpoint_id"], r["file_path"]) for r in rows if r["tool_name"] in _EDITS
-        ]
+        edits = pc.is_in(calls["tool_name"], pa.array(sorted(_EDITS), pa.large_string()))
+        calls = calls.filter(pc.and_(mine, edits))
+        return list(zip(*(calls[n].to_pylist() for n in names[:3]), strict=True))
 
     def _edit_counts(self) -> dict[tuple[str, str], int]:
         found: dict[tuple[str, str], int] = defaultdict(int)
-        for session_id, checkpoint_id, _ in self._edits():
+        for session_id, checkpoint_id, _ in self._edits:
             found[checkpoint_id or "", session_id] += 1
         return found
 
     def _files(self) -> list[tuple[Any, ...]]:
         cwds = {sid: f["cwd"] for sid, f in self.facts.items() if f["cwd"]}
-        return stored.file_rows(self.store.records, self._edits(), cwds)
+        return stored.file_rows(self.store.records, self._edits, cwds)
 
     def _diagnostics(self) -> list[tuple[Any, ...]]:
         columns = schema.table("diagnostics").columns

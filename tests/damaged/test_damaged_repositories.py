@@ -261,7 +261,7 @@ def test_a_damaged_blob(what, how, repo, tmp_path):
 
 @pytest.mark.parametrize("how", DAMAGES)
 @pytest.mark.parametrize("what", ["tree", "subtree", "commit"])
-def test_a_damaged_tree_or_commit_hides_its_ref_alone(what, how, tmp_path):
+def test_a_damaged_tree_or_commit_hides_what_lies_below_it_alone(what, how, tmp_path):
     repo = CheckpointRepo(tmp_path / "repo")
     repo.add_checkpoint(HEX, layout="refs-v1", sessions=[session(story(1).session_id, story(1).bytes())])
     repo.add_checkpoint(GOOD, layout="refs-v1", sessions=[session(story(9).session_id, story(9).bytes())])
@@ -273,7 +273,8 @@ def test_a_damaged_tree_or_commit_hides_its_ref_alone(what, how, tmp_path):
     how(path)
     with opened(repo.path, tmp_path) as bank:
         sound(bank)
-        assert codes(bank)["ref_unreadable"] == 1
+        hidden = {"tree": "ref_unreadable", "commit": "ref_unreadable", "subtree": "tree_unreadable"}[what]
+        assert codes(bank)[hidden] == 1
         assert bank.commits()["commit_sha"].tolist() == [code]
         assert GOOD in [c.checkpoint_id for c in bank.list_checkpoints()]
 
