@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from sessionbank.sources.folders import Folder, is_known_place, transcripts_belo
 from sessionbank.sources.repository import Repository
 from sessionbank.sources.several import Several
 
+_URL = re.compile(r"(?:[a-z+]+://|git@)", re.IGNORECASE)
 Place = str | os.PathLike[str]
 Source = Repository | Folder | Several
 
@@ -21,6 +23,8 @@ def open_source(place: Place | Sequence[Place], *, branch: str | None, cache_dir
     Raises `RepositoryError` where there is none, with what to name instead.
     """
     if not isinstance(place, str | os.PathLike):
+        if not isinstance(place, Sequence) or not all(isinstance(p, str | os.PathLike) for p in place):
+            raise QueryError(f"open_bank takes a path or a list of paths, not {place!r:.80}")
         places = list(place)
         if not places:
             raise QueryError("the list of places to open is empty")
@@ -29,6 +33,12 @@ def open_source(place: Place | Sequence[Place], *, branch: str | None, cache_dir
 
 
 def _one(place: Place, branch: str | None, cache_dir: Path) -> Repository | Folder:
+    if _URL.match(os.fspath(place)):
+        url = re.sub(r"(?<=//)[^/@]*@", "", os.fspath(place))  # without a password
+        raise RepositoryError(
+            f"{url} is on another machine, and nothing is fetched here; "
+            f"run: git clone --mirror {url} repo.git, then open repo.git"
+        )
     where = Path(place).expanduser()
     if not where.exists():
         raise RepositoryError(
