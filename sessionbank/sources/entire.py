@@ -16,7 +16,7 @@ BRANCH = "entire/checkpoints/v1"
 _HEX_DIR = re.compile(r"^([0-9a-f]{2})/([0-9a-f]{10})/(?:(0|[1-9][0-9]*)/)?(.+)\Z")
 _ULID_DIR = re.compile(r"^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})/(?:(0|[1-9][0-9]*)/)?(.+)\Z")
 _FOLDER = re.compile(
-    r"^([0-9a-f]{2})/([0-9a-f]{10})(?:/(0|[1-9][0-9]*))?\Z|^([0-9A-HJKMNP-TV-Z]{2})/([0-9A-HJKMNP-TV-Z]{24})(?:/(0|[1-9][0-9]*))?\Z"
+    r"(?<=\0)([0-9a-f]{2}/[0-9a-f]{10}|[0-9A-HJKMNP-TV-Z]{2}/[0-9A-HJKMNP-TV-Z]{24})(?:/(0|[1-9][0-9]*))?(?=\0)"
 )
 _ROOTED = re.compile(r"^(?:(0|[1-9][0-9]*)/)?(.+)\Z")
 _OWN_REF = re.compile(r"(?:^|/)entire/checkpoints/([0-9A-Za-z]{2})/([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$")
@@ -114,16 +114,15 @@ def checkpoint_refs(
     return kept
 
 
-def listed(folders: Iterable[str]) -> dict[str, tuple[str, int]]:
-    """Checkpoints of a sharded tree from its folder names alone: id -> (path, number of session directories)."""
-    found: dict[str, tuple[str, int]] = {}
-    for folder in folders:
-        match = _FOLDER.match(folder)
-        if match:
-            a, b, n = match.group(1, 2, 3) if match[1] else match.group(4, 5, 6)
-            path, count = found.get(a + b, (f"{a}/{b}", 0))
-            found[a + b] = (path, count + (n is not None))
-    return found
+def listed(folders: str) -> dict[str, tuple[str, int]]:
+    """Checkpoints of a sharded tree from its folder names alone: id -> (path, number of session directories).
+
+    `folders` are paths with a NUL behind each, as git prints them.
+    """
+    counts: dict[str, int] = {}
+    for path, number in _FOLDER.findall("\0" + folders):
+        counts[path] = counts.get(path, 0) + (number != "")
+    return {path.replace("/", ""): (path, count) for path, count in counts.items()}
 
 
 class TreeReader:

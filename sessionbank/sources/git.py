@@ -161,10 +161,10 @@ class GitReader:
             lambda: self._start("cat-file", "--batch", istream=subprocess.PIPE), self._buffered
         )
 
-    def folders(self, oid: str) -> list[str]:
-        """The paths of all folders of a tree; no file names are read."""
+    def folders(self, oid: str) -> str:
+        """The paths of all folders of a tree, with a NUL behind each; no file names are read."""
         out = self._run("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", _checked(oid))
-        return out.decode("utf-8", ODD).split("\0")[:-1]
+        return out.decode("utf-8", ODD)
 
     def blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """The content of each object, in the order asked; None where this clone does not hold it or it is damaged.

@@ -66,7 +66,7 @@ class Repository:
             except RepositoryError:
                 continue  # diagnostics says so
             if own_id is not None:
-                count = sum(f.isascii() and f.isdigit() for f in folders)
+                count = sum(f.isascii() and f.isdigit() for f in folders.split("\0"))
                 found.setdefault(own_id, CheckpointRef(own_id, layout, ref, "", count))
                 continue
             for checkpoint_id, (path, count) in listed(folders).items():
