@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,8 @@ class GitReader:
 
     def close(self) -> None:
         """Ends the git processes that belong to this reader."""
+        if "objects" in self.__dict__:
+            self.objects.close()
         self._git.clear_cache()
 
     def refs(self) -> dict[str, str]:
@@ -155,8 +158,13 @@ class GitReader:
     _refs_seen: list[tuple[str, int, int, int]] | None = None
     _head = _origin_head = ""  # set by `refs`: the branch checked out, and what HEAD of origin names
 
+    def start(self) -> None:
+        """Lets git start while the caller goes on; the first question finds it ready."""
+        assert self.objects
+
+    @cached_property
     def objects(self) -> ObjectReader:
-        """A running git to ask for trees and small objects; a context manager."""
+        """A git that runs until `close`, to ask for trees and small objects."""
         return ObjectReader(
             lambda: self._start("cat-file", "--batch", istream=subprocess.PIPE), self._buffered
         )
@@ -173,9 +181,9 @@ class GitReader:
         """
         return self._blobs(oids, self._buffered)
 
-    def small_blobs(self, oids: Iterable[str], objects: ObjectReader) -> Iterator[tuple[str, bytes | None]]:
+    def small_blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """Like `blobs`, asked of a git that runs already."""
-        return self._blobs(oids, objects.read)
+        return self._blobs(oids, self.objects.read)
 
     def _blobs(
         self, oids: Iterable[str], read: Callable[[Sequence[str]], Iterator[Found]]

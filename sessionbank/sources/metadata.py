@@ -76,7 +76,7 @@ def moment(value: Any) -> datetime | None:
 
 def text(value: Any) -> str | None:
     """A non-empty string, made storable (a lone surrogate becomes U+FFFD), or None."""
-    if not isinstance(value, str) or not value:
+    if type(value) is not str or not value:
         return None
     return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -111,18 +111,22 @@ def attribution(value: Any) -> Attribution | None:
     """An attribution object, in either formula; the percentage is kept as stored, from 0 to 100."""
     if not isinstance(value, dict):
         return None
-    share = value.get("agent_percentage")
-    if not isinstance(share, int | float) or isinstance(share, bool) or not abs(share) < 1e15:  # NaN too
+    get = value.get
+    share = get("agent_percentage")
+    if (type(share) is not int and type(share) is not float) or not abs(share) < 1e15:  # NaN too
         share = None
     return Attribution(
-        calculated_at=moment(value.get("calculated_at")),
+        calculated_at=moment(get("calculated_at")),
         agent_percentage=None if share is None else float(share),
-        **{
-            name: count(value.get(name))
-            for name in ("agent_lines", "human_added", "human_modified", "human_removed", "total_committed",
-                         "metric_version", "agent_removed", "total_lines_changed")
-        },
-    )  # fmt: skip
+        agent_lines=count(get("agent_lines")),
+        human_added=count(get("human_added")),
+        human_modified=count(get("human_modified")),
+        human_removed=count(get("human_removed")),
+        total_committed=count(get("total_committed")),
+        metric_version=count(get("metric_version")),
+        agent_removed=count(get("agent_removed")),
+        total_lines_changed=count(get("total_lines_changed")),
+    )
 
 
 def summary(value: Any) -> Summary | None:

@@ -20,18 +20,15 @@ _AT_ONCE = 500  # requests that fit a pipe: git never waits for us while we wait
 
 
 class ObjectReader:
-    """Asks a running git for objects. Use it as a context manager; it starts git again where damage made it end."""
+    """Asks a running git for objects, from the moment it is made until `close`.
+
+    It starts git again where damage made it end, or where `close` did.
+    """
 
     def __init__(self, start: Callable[[], Any], stream: Callable[[Sequence[str]], Iterator[Found]]) -> None:
         self._start = start
         self._stream = stream
-        self._process = self._started()
-
-    def __enter__(self) -> ObjectReader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end()
+        self._process: Any = self._started()
 
     def read(self, names: Sequence[str]) -> Iterator[Found]:
         """Each object, in the order asked. Names are object ids that were checked, or such with ``^{tree}``."""
@@ -43,20 +40,22 @@ class ObjectReader:
 
     def _read(self, names: Sequence[str]) -> Iterator[Found]:
         todo = list(names)
-        while todo:
-            done = 0
-            with suppress(BrokenPipeError):
-                self._process.proc.stdin.write("".join(f"{n}\n" for n in todo).encode())
-                self._process.proc.stdin.flush()
-            for found in answers(self._process.proc.stdout, todo):
-                done += 1
-                yield found
-            if done == len(todo):
-                return
-            yield todo[done], b"", None  # git gave up on a damaged object: say so, go on behind it
-            todo = todo[done + 1 :]
-            self._end()
-            self._process = self._started()
+        try:
+            while todo:
+                self._process = self._process or self._started()
+                process = self._process.proc
+                with suppress(BrokenPipeError):
+                    process.stdin.write("".join(f"{n}\n" for n in todo).encode())
+                    process.stdin.flush()
+                for found in answers(process.stdout, tuple(todo)):
+                    todo.pop(0)
+                    yield found
+                if todo:  # git gave up on a damaged object: say so, go on behind it
+                    self.close()
+                    yield todo.pop(0), b"", None
+        finally:
+            if todo:
+                self.close()  # answers that nobody took would be taken for those of the next questions
 
     def _started(self) -> Any:
         process = self._start()
@@ -93,8 +92,11 @@ class ObjectReader:
             tree.files.sort(key=lambda f: f[2])
         return trees
 
-    def _end(self) -> None:
-        process = self._process.proc
+    def close(self) -> None:
+        """Ends git."""
+        if self._process is None:
+            return
+        process, self._process = self._process.proc, None
         for pipe in (process.stdin, process.stdout, process.stderr):
             with suppress(OSError):
                 pipe.close()

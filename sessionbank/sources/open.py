@@ -23,13 +23,17 @@ def open_source(place: Place | Sequence[Place], *, branch: str | None, cache_dir
     Raises `RepositoryError` where there is none, with what to name instead.
     """
     if not isinstance(place, str | os.PathLike):
-        if not isinstance(place, Sequence) or not all(isinstance(p, str | os.PathLike) for p in place):
+        if not _are_places(place):
             raise QueryError(f"open_bank takes a path or a list of paths, not {place!r:.80}")
         places = list(place)
         if not places:
             raise QueryError("the list of places to open is empty")
         return Several([_one(p, branch, cache_dir) for p in places])
     return _one(place, branch, cache_dir)
+
+
+def _are_places(places: object) -> bool:
+    return isinstance(places, Sequence) and all(isinstance(p, str | os.PathLike) for p in places)
 
 
 def _one(place: Place, branch: str | None, cache_dir: Path) -> Repository | Folder:

@@ -30,6 +30,7 @@ class Repository:
         self.branch = branch
         where = _unbundled(path, cache_dir) if path.is_file() else path
         self._git = GitReader(where)
+        self._git.start()
         self.identity = f"{self._git.common_dir if where == path else where}|{branch or ''}"
 
     @property

@@ -18,7 +18,6 @@ from sessionbank.sources import metadata as meta
 from sessionbank.sources.entire import LAYOUTS, StoredCheckpoint, StoredDir, TreeReader, checkpoint_refs
 from sessionbank.sources.git import GitReader
 from sessionbank.sources.no_gc import no_gc
-from sessionbank.sources.objects import ObjectReader
 
 Content = dict[str, object] | str  # a metadata file's object, or why there is none
 Read = tuple[dict[str, Content], dict[str, int | None]]  # metadata by object id, sizes of transcripts
@@ -74,25 +73,22 @@ def read_store(git: GitReader, refs: dict[str, str], branch: str | None = None) 
 def _read_store(git: GitReader, refs: dict[str, str], branch: str | None) -> Store:
     found = checkpoint_refs(refs, branch)
     trees = TreeReader()
-    with git.objects() as objects:
-        walked = objects.walk([commit for _, _, commit, _ in found])
-        for (layout, ref, commit, own_id), tree in zip(found, walked, strict=True):
-            trees.add(layout, ref, commit, tree.files, own_id)
-            for path, why in tree.unread:
-                code, text = ("tree_unreadable", f"a folder of {ref}") if path else ("ref_unreadable", ref)
-                problem = Diagnostic("error", code, f"{text}: {why}", checkpoint_id=own_id, path=path or None)
-                trees.problems.append(problem)
-        if found and not trees.checkpoints and all(t.unread for t in walked):
-            why = next((p.message for p in trees.problems if p.severity == "error"), "")
-            raise RepositoryError(
-                f"no checkpoint ref can be read: objects of the repository are missing or damaged ({why})"
-            )
-        return _read_metadata(git, objects, found, trees=trees)
+    walked = git.objects.walk([commit for _, _, commit, _ in found])
+    for (layout, ref, commit, own_id), tree in zip(found, walked, strict=True):
+        trees.add(layout, ref, commit, tree.files, own_id)
+        for path, why in tree.unread:
+            code, text = ("tree_unreadable", f"a folder of {ref}") if path else ("ref_unreadable", ref)
+            problem = Diagnostic("error", code, f"{text}: {why}", checkpoint_id=own_id, path=path or None)
+            trees.problems.append(problem)
+    if found and not trees.checkpoints and all(t.unread for t in walked):
+        why = next((p.message for p in trees.problems if p.severity == "error"), "")
+        raise RepositoryError(
+            f"no checkpoint ref can be read: objects of the repository are missing or damaged ({why})"
+        )
+    return _read_metadata(git, found, trees)
 
 
-def _read_metadata(
-    git: GitReader, objects: ObjectReader, found: list[tuple[str, str, str, str | None]], *, trees: TreeReader
-) -> Store:
+def _read_metadata(git: GitReader, found: list[tuple[str, str, str, str | None]], trees: TreeReader) -> Store:
     stored = trees.finish()
     problems = trees.problems
     directories = [d for c in stored for d in c.dirs.values()]
@@ -101,7 +97,7 @@ def _read_metadata(
         o for c in stored for o in (c.metadata, *(d.metadata for d in c.dirs.values())) if o
     )
     prompts = dict.fromkeys(d.prompt for d in directories if d.prompt and d.prompt not in wanted)
-    stream = git.small_blobs([*wanted, *prompts], objects)
+    stream = git.small_blobs([*wanted, *prompts])
     contents: dict[str, Content] = {oid: meta.decode(data) for oid, data in islice(stream, len(wanted))}
     known = sizes()
     checkpoints = [_checkpoint(c, (contents, known), problems) for c in stored]  # git reads prompts meanwhile
