@@ -48,7 +48,6 @@ class Batch:
         self.size = 0  # bytes of transcript behind the rows
         self.ranges: list[Range] = []
         self._parts: dict[str, list[Sequence[Sequence[Any]]]] = {t: [] for t in TABLES}
-        self._length = dict.fromkeys(TABLES, 0)
         self._agents: list[tuple[str | None, str | None, dict[str, int], int]] = []
 
     def add(
@@ -78,14 +77,22 @@ class Batch:
     @property
     def messages(self) -> int:
         """How many messages it holds."""
-        return self._length["messages"]
+        return sum(r.rows["messages"][1] for r in self.ranges)
 
     def _put(self, where: Range, table: str, columns: Sequence[Sequence[Any]]) -> None:
         n = len(columns[0]) if columns else 0
-        where.rows[table] = (self._length[table], n)
+        where.rows[table] = (-1, n)  # where they begin is known when the batch is whole
         if n:
             self._parts[table].append(columns)
-            self._length[table] += n
+
+    def __add__(self, other: Batch) -> Batch:
+        """The sessions of this batch, then those of the other one."""
+        both = Batch()
+        both.size = self.size + other.size
+        both.ranges = self.ranges + other.ranges
+        both._parts = {t: self._parts[t] + other._parts[t] for t in TABLES}
+        both._agents = self._agents + other._agents
+        return both
 
     def tables(self) -> dict[str, pa.Table]:
         """The batch as Arrow tables of the schema, costs and session facts worked out."""
@@ -93,6 +100,12 @@ class Batch:
 
         from sessionbank.tables import prices, stats
 
+        begins = dict.fromkeys(TABLES, 0)
+        for at, where in enumerate(self.ranges):
+            for table, (_, n) in where.rows.items():
+                where.rows[table] = (begins[table], n)
+                begins[table] += n
+            where.rows["facts"] = (at, 1)
         found = {t: self._table(t) for t in TABLES if t != "facts"}
         usage = found["token_usage"]
         cost = pa.array(prices.costs(usage), pa.float64(), from_pandas=True)
@@ -102,8 +115,6 @@ class Batch:
             calls.schema.get_field_index("duration_ms"), "duration_ms", _duration(calls)
         )
         found["facts"] = stats.facts(found, self.ranges, self._agents)
-        for at, where in enumerate(self.ranges):
-            where.rows["facts"] = (at, 1)
         return found
 
     def _table(self, name: str) -> pa.Table:

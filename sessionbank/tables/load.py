@@ -6,10 +6,10 @@ first. The result of a refresh equals that of a cold load. Sources are handed in
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import accumulate
+from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessionbank.records import SessionRecord
@@ -19,7 +19,7 @@ from sessionbank.tables.assemble import add_resumed, add_session, objects
 from sessionbank.tables.batch import TABLES, Batch
 from sessionbank.tables.inherit import inherited_rows
 from sessionbank.tables.refresh import Plan, Resumed, grown, resume
-from sessionbank.tables.second import Second, has_second_core
+from sessionbank.tables.second import Second, Tokens, has_second_core
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 FLUSH_BYTES = 32 << 20
 FLUSH_ROWS = 50_000
 TWO_FROM_BYTES = 16 << 20  # of stored transcripts: below it a second process costs more than it saves
-Blobs = Callable[[Iterable[str]], Iterator[tuple[str, bytes | None]]]
+GROUP_BYTES, GROUP_SESSIONS = 2 << 20, 200
+Blobs = Callable[[Iterable[str]], Generator[tuple[str, bytes | None], None, None]]
 Progress = Callable[[int, int], None]  # sessions done, sessions in all
 
 
@@ -87,39 +88,41 @@ class Loader:
         self, sessions: Mapping[str, list[SessionRecord]], signatures: Mapping[str, str],
         copies: Mapping[str, Mapping[str, str]], *, plans: Mapping[str, Plan],
     ) -> dict[str, disk.Kept]:  # fmt: skip
-        resumed = resume(plans, self._blobs)
-        mine, theirs = _shares(sessions)
-        if not theirs:
-            return self._build_here(
-                mine, signatures, copies, resumed=resumed, on_done=self._told(len(sessions))
-            )
+        job = _Job(sessions, signatures, copies, resume(plans, self._blobs))
+        groups = _groups(job)
+        count, done = len(sessions), 0
+
+        def told(finished: int) -> None:
+            self._progress(finished, count)
+
+        if not _is_long(job) or not has_second_core():
+            return self._build_here(job, groups, take=lambda: True, on_done=told)
 
         def work(tick: Callable[[], None]) -> dict[str, disk.Kept]:
-            return self._build_here(theirs, signatures, copies, resumed=resumed, on_done=lambda done: tick())
+            return self._build_here(job, groups, take=tokens.take, on_done=lambda n: tick(), backwards=True)
 
-        tell = self._told(len(sessions))
-        with Second(work) as second:
+        # This process takes groups from the front, the other one from the back, until they meet.
+        with Tokens(len(groups)) as tokens, Second(work) as second:
             built = self._build_here(
-                mine, signatures, copies, resumed=resumed, on_done=lambda done: tell(done + second.look())
+                job, groups, take=tokens.take, on_done=lambda n: told(min(n + second.look(), count))
             )
-            rest = second.answer(lambda done: tell(len(mine) + done))
-        if rest is None:
-            rest = self._build_here(
-                theirs, signatures, copies, resumed=resumed, on_done=lambda done: tell(len(mine) + done)
-            )
-        return built | rest
-
-    def _told(self, total: int) -> Callable[[int], None]:
-        return lambda done: self._progress(done, total)
+            done = len(built)
+            theirs = second.answer(lambda n: told(min(done + n, count)))
+        if theirs is None:
+            left = [group for group in groups if group[0] not in built]
+            theirs = self._build_here(job, left, take=lambda: True, on_done=lambda n: told(done + n))
+        return built | theirs
 
     def _build_here(
-        self, sessions: Mapping[str, list[SessionRecord]], signatures: Mapping[str, str],
-        copies: Mapping[str, Mapping[str, str]], *, resumed: dict[str, Resumed], on_done: Callable[[int], None],
+        self, job: _Job, groups: list[list[str]], *, take: Callable[[], bool], on_done: Callable[[int], None],
+        backwards: bool = False,
     ) -> dict[str, disk.Kept]:  # fmt: skip
+        """Builds group after group while `take` allows it; rows of a segment stand in the order of `groups`."""
         built: dict[str, disk.Kept] = {}
         batch = Batch()
-        fresh = {sid: records for sid, records in sessions.items() if sid not in resumed}
-        stream = self._blobs([oid for records in fresh.values() for r in records for oid in objects(r)])
+        order = groups[::-1] if backwards else groups
+        fresh = [r for group in order for sid in group if sid not in job.resumed for r in job.sessions[sid]]
+        stream = self._blobs([oid for r in fresh for oid in objects(r)])
 
         def flush() -> None:
             segment = self._cache.new_name()
@@ -128,22 +131,33 @@ class Loader:
                 self._writes.pop(0).result()
             for where in batch.ranges:
                 sid = where.session_id
-                built[sid] = disk.Kept(segment, signatures[sid], _owners(copies.get(sid, {})), where.rows)
+                owners = _owners(job.copies.get(sid, {}))
+                built[sid] = disk.Kept(segment, job.signatures[sid], owners, where.rows)
 
         # Hashes are worked out, and finished batches written, while lines are decoded.
-        with ThreadPoolExecutor(1, "hashing") as hashing, ThreadPoolExecutor(1, "writing") as writing:
-            for done, (sid, records) in enumerate(sessions.items()):
-                inherited = copies.get(sid, {})
-                if sid in resumed:
-                    add_resumed(batch, sid, resumed.pop(sid), inherited=inherited, hashing=hashing)
-                else:
-                    add_session(batch, (sid, records), stream, inherited=inherited, hashing=hashing)
+        with (
+            closing(stream),
+            ThreadPoolExecutor(1, "hashing") as hashing,
+            ThreadPoolExecutor(1, "writing") as writing,
+        ):
+            done = 0
+            for group in order:
+                if not take():
+                    break
+                part = Batch()
+                for sid in group:
+                    inherited = job.copies.get(sid, {})
+                    if sid in job.resumed:
+                        add_resumed(part, sid, job.resumed[sid], inherited=inherited, hashing=hashing)
+                    else:
+                        records = job.sessions[sid]
+                        add_session(part, (sid, records), stream, inherited=inherited, hashing=hashing)
+                    done += 1
+                    on_done(done)
+                batch = part + batch if backwards else batch + part
                 if batch.size >= FLUSH_BYTES or batch.messages >= FLUSH_ROWS:
                     flush()
                     batch = Batch()
-                on_done(done + 1)
-            for _ in stream:  # git is waited for
-                pass
             if batch.ranges:
                 flush()
             while self._writes:
@@ -157,26 +171,39 @@ class Loader:
         return disk.assemble(self._cache, manifest, name)
 
 
-def _shares(
-    sessions: Mapping[str, list[SessionRecord]],
-) -> tuple[Mapping[str, list[SessionRecord]], Mapping[str, list[SessionRecord]]]:
-    """The sessions in two halves by size, the second empty where one process is as quick; order is kept."""
-    sizes = [sum(r.transcript_bytes or 0 for r in records) for records in sessions.values()]
-    total = sum(sizes)
-    if len(sizes) < 2 or total < TWO_FROM_BYTES or not has_second_core():
-        return sessions, {}
-    at = _middle(sizes)
-    items = list(sessions.items())
-    return dict(items[:at]), dict(items[at:])
+@dataclass(slots=True)
+class _Job:
+    """The sessions to build, and what is known of them."""
+
+    sessions: Mapping[str, list[SessionRecord]]
+    signatures: Mapping[str, str]
+    copies: Mapping[str, Mapping[str, str]]  # session -> uuid -> session that owns the row
+    resumed: Mapping[str, Resumed]
+
+    def size(self, session_id: str) -> int:
+        """Bytes of stored transcripts."""
+        return sum(r.transcript_bytes or 0 for r in self.sessions[session_id])
 
 
-def _middle(sizes: list[int]) -> int:
-    """How many stand on the first side where both are as nearly equal as can be; at least one on each."""
-    sums = list(accumulate(sizes))
-    at = bisect_left(sums, sums[-1] / 2)  # the one that crosses the middle
-    before = sums[at - 1] if at else 0
-    on_first = sums[at] - sums[-1] / 2 <= sums[-1] / 2 - before
-    return min(max(at + on_first, 1), len(sizes) - 1)
+def _is_long(job: _Job) -> bool:
+    fresh = [sid for sid in job.sessions if sid not in job.resumed]
+    return len(fresh) > 1 and sum(map(job.size, fresh)) >= TWO_FROM_BYTES
+
+
+def _groups(job: _Job) -> list[list[str]]:
+    """The sessions in runs of some megabytes: what a process takes at once. No more runs than a pipe holds bytes."""
+    total = sum(map(job.size, job.sessions))
+    limit = max(GROUP_BYTES, total // 1000)
+    most = max(1, len(job.sessions) // 1000)
+    groups: list[list[str]] = []
+    size = limit
+    for sid in job.sessions:
+        if size >= limit or len(groups[-1]) >= max(most, GROUP_SESSIONS):
+            groups.append([])
+            size = 0
+        groups[-1].append(sid)
+        size += job.size(sid)
+    return groups
 
 
 def _owners(inherited: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ import sessionbank as sb
 from sessionbank.selection import STORED_AND_SPOKEN
 from sessionbank.tables import load, second
 from sessionbank.tables.load import Loader
-from sessionbank.tables.second import Second
+from sessionbank.tables.second import Second, Tokens
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a second process is forked on Linux alone")
 
@@ -88,6 +88,8 @@ def two(monkeypatch, alone) -> list[int]:
     """Lets two processes share even a small bank; gives the ids of those that were started."""
     monkeypatch.setattr(load, "has_second_core", lambda: True)
     monkeypatch.setattr(load, "TWO_FROM_BYTES", 0)
+    monkeypatch.setattr(load, "GROUP_BYTES", 1)
+    monkeypatch.setattr(load, "FLUSH_ROWS", 100)  # several segments from each side
     started: list[int] = []
 
     class Noted(Second):
@@ -125,17 +127,15 @@ def test_a_second_process_that_dies_loses_no_row(root, tmp_path, alone, two, mon
         assert found[name].equals(table), name
 
 
-@pytest.mark.parametrize(
-    ("sizes", "first"),
-    [
-        ([1, 1], 1),
-        ([5, 1, 1], 1),
-        ([1, 1, 5], 2),
-        ([2, 2, 2, 2], 2),
-        ([0, 0, 9], 2),
-        ([9, 0], 1),
-        ([3, 4, 3], 2),
-    ],
-)
-def test_the_cut_is_where_both_sides_are_most_nearly_equal(sizes, first):
-    assert load._middle(sizes) == first
+def test_a_token_is_given_once_to_whichever_process_asks():
+    with Tokens(500) as tokens, Second(lambda tick: sum(iter(tokens.take, False))) as other:
+        mine = sum(iter(tokens.take, False))
+        theirs = other.answer(lambda done: None)
+        assert not tokens.take()
+    assert mine + theirs == 500
+
+
+def test_few_sessions_are_not_worth_a_second_process(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(load, "has_second_core", lambda: True)
+    monkeypatch.setattr(load, "Second", None)  # a bank of half a megabyte must not ask for one
+    assert tables(root, tmp_path)["sessions"].num_rows == 60
