@@ -350,7 +350,7 @@ def damaged_files(folder):
     return [p for p in folder.rglob("*") if p.is_file() and p.suffix in (".arrow", ".json")]
 
 
-@pytest.mark.parametrize("how", ["empty", "cut", "gone", "garbage", "head", "tail"])
+@pytest.mark.parametrize("how", ["empty", "cut", "gone", "garbage", "head", "middle", "tail"])
 def test_a_damaged_cache_is_rebuilt(how, repo, tmp_path):
     """Whatever file of it is damaged, in whatever way: the tables are those of a cold load."""
     with opened(repo.path, tmp_path) as bank:
@@ -368,6 +368,7 @@ def test_a_damaged_cache_is_rebuilt(how, repo, tmp_path):
                 "cut": data[: len(data) // 2],
                 "garbage": bytes(len(data)),
                 "head": b"\xff" * 16 + data[16:],
+                "middle": data[: len(data) // 2] + b"0" * 16 + data[len(data) // 2 + 16 :],
                 "tail": data[:-16] + b"\xff" * 16,
             }[how]
             path.write_bytes(changed)
@@ -382,7 +383,7 @@ def test_a_damaged_cache_is_rebuilt(how, repo, tmp_path):
         b"[]",
         b"null",
         b'{"version": 1}',
-        b'{"version": 1, "sessions": 3, "sizes": [], "fingerprint": 1, "bank": 2}',
+        b'{"version": 2, "sessions": 3, "files": [], "fingerprint": 1, "bank": 2}',
         b'{"version": 999}',
     ],
 )

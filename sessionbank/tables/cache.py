@@ -24,7 +24,7 @@ from sessionbank.sources.locking import lock, write_whole
 if TYPE_CHECKING:
     import pyarrow as pa
 
-VERSION = 1  # of the manifest; the schemas have their own part in the key
+VERSION = 2  # of the manifest; the schemas have their own part in the key
 _SWEEP_AFTER_S = 3600  # another process may still be about to name a younger segment
 
 
@@ -65,9 +65,9 @@ class Cache:
                 for sid, seg, sig, inh, rows in value["sessions"]
             }
             found = Manifest(value["fingerprint"], kept, value["bank"])
-            sizes: dict[str, int] = value["sizes"]
-            whole = all((self.folder / name).stat().st_size == size for name, size in sizes.items())
-        except (OSError, ValueError, KeyError, TypeError):
+            files: dict[str, list[int]] = value["files"]
+            whole = all(_stamp(self.folder / name) == stamp for name, stamp in files.items())
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         return found if whole else None
 
@@ -76,8 +76,8 @@ class Cache:
         alive = {k.segment for k in manifest.sessions.values()} | (
             {manifest.bank} if manifest.bank else set()
         )
-        sizes = {
-            f"{segment}/{p.name}": p.stat().st_size
+        files = {
+            f"{segment}/{p.name}": _stamp(p)
             for segment in sorted(alive)
             for p in sorted((self.folder / segment).iterdir())
         }
@@ -85,7 +85,7 @@ class Cache:
             "version": VERSION,
             "fingerprint": manifest.fingerprint,
             "bank": manifest.bank,
-            "sizes": sizes,
+            "files": files,
             "sessions": [
                 (sid, k.segment, k.signature, k.inherited, [(t, b, n) for t, (b, n) in k.rows.items()])
                 for sid, k in manifest.sessions.items()
@@ -154,6 +154,12 @@ class Cache:
                 (self.folder / "manifest.json").unlink(missing_ok=True)
                 for path in self.folder.glob("seg-*"):
                     shutil.rmtree(path, ignore_errors=True)
+
+
+def _stamp(path: Path) -> list[int]:
+    """Size and time of the last change: a file that somebody wrote into since is not what the manifest names."""
+    stat = path.stat()
+    return [stat.st_size, stat.st_mtime_ns]
 
 
 def assemble(cache: Cache, manifest: Manifest, name: str) -> pa.Table:
