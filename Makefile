@@ -22,7 +22,7 @@ BIN := .venv/bin
 # compat: the package is found by a plain path, also from a folder that holds a folder named sessionbank.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --config-settings editable_mode=compat
 
-.PHONY: help demo test lint format docs bench checkers lab lock clean
+.PHONY: help demo test lint format docs site bench checkers lab lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make test   tests, then the notebooks against their stored outputs"
 	@echo "make lint   ruff, mypy, import layers, house rules (make format mends what ruff can)"
 	@echo "make docs   write docs/tables.md from the schema"
+	@echo "make site   build the documentation site into out/site"
 	@echo "make bench  run the scripts of benchmarks/"
 	@echo "make checkers  let other programs read our exports; writes docs/checkers.md"
 	@echo "make lab    open the notebooks in JupyterLab"
@@ -62,6 +63,9 @@ format: $(DEV_STAMP)
 
 docs: $(RUN_STAMP)
 	@$(IN) mkdir -p docs && $(BIN)/python -c 'from sessionbank import schema; print(schema.markdown(), end="")' >docs/tables.md
+
+site: $(DEV_STAMP)
+	@$(IN) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(DEV_STAMP)
 	@$(IN) for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done

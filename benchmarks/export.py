@@ -28,6 +28,7 @@ WAYS: dict[str, dict[str, object]] = {
     "sessionbank, not redacted": {"format": "sessionbank", "redact": False},
     "atif": {"format": "atif"},
     "messages": {"format": "messages", "arguments": "dict"},
+    "canonical": {"format": "canonical"},
 }
 
 
@@ -50,12 +51,11 @@ def one(bundle: str, way: str, times: int) -> None:
     warnings.simplefilter("ignore", UnredactedWarning)
     with sb.open_bank(bundle, cache=False) as bank, tempfile.TemporaryDirectory() as folder:
         size = transcript_bytes(bank) * times
-        sessions = list(bank.discover())
-        for session in sessions[:1]:
+        for session in bank.discover()[:1]:
             _ = session.messages  # all transcripts are read with the first
         before = peak()
         start, wall = time.process_time(), time.perf_counter()
-        given = (session for _ in range(times) for session in sessions)
+        given = (session for _ in range(times) for session in bank.discover())
         written = sb.write_jsonl(given, Path(folder, "export.jsonl"), **WAYS[way])  # type: ignore[arg-type]
         taken = time.process_time() - start
         print(

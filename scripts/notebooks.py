@@ -11,6 +11,7 @@ The kernel is kept apart from this machine's git settings, user folders and time
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -24,6 +25,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "notebooks"
 MARK = re.compile(r"^# %%(?P<kind> \[markdown\])?\s*$", re.MULTILINE)
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
 
 
 def notebook_of(source: str) -> nbformat.NotebookNode:
@@ -51,7 +55,26 @@ def run(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     )
     client.execute()
     notebook.metadata["language_info"] = {"name": "python"}  # the kernel adds its version
-    return notebook
+    return steady(notebook)
+
+
+def steady(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook with the random ids of its widgets counted through, so that the same code gives the same file."""
+    state = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    outputs = [o for c in notebook.cells for o in c.get("outputs", []) if VIEW in o.get("data", {})]
+    ids: dict[str, None] = {}
+    waiting = [o["data"][VIEW]["model_id"] for o in outputs][::-1]
+    while waiting:  # from what the cells show to all that it is made of
+        found = waiting.pop()
+        if found not in ids:
+            ids[found] = None
+            waiting += re.findall(r"IPY_MODEL_([0-9a-f]{32})", json.dumps(state.get(found)))[::-1]
+    for left_over in set(state) - set(ids):  # shown nowhere
+        del state[left_over]
+    text = nbformat.writes(notebook)
+    for number, found in enumerate(ids, 1):
+        text = text.replace(found, f"{number:032x}")
+    return nbformat.reads(text, as_version=4)
 
 
 def set_apart(home: str) -> None:

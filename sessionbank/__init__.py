@@ -18,19 +18,24 @@ from sessionbank.tables.select import SessionQuery
 if TYPE_CHECKING:
     from sessionbank import learning, plot, schema, team
     from sessionbank.learning import Atlas
+    from sessionbank.redaction import redact_views
+    from sessionbank.report import write_report
     from sessionbank.trajectory import Outcome, Trajectory, read_jsonl, synthesize, trajectories, write_jsonl
+    from sessionbank.widgets.browse import browse
 
 __version__ = "0.1.0"
 
 _ROOMS = ("learning", "plot", "schema", "team")
 _HOME = {
-    "Atlas": "learning", "Outcome": "trajectory", "Trajectory": "trajectory", "read_jsonl": "trajectory",
-    "synthesize": "trajectory", "trajectories": "trajectory", "write_jsonl": "trajectory",
+    "Atlas": "learning", "Outcome": "trajectory", "Trajectory": "trajectory", "browse": "widgets.browse",
+    "read_jsonl": "trajectory", "redact_views": "redaction", "synthesize": "trajectory",
+    "trajectories": "trajectory", "write_jsonl": "trajectory", "write_report": "report",
 }  # fmt: skip
 
 __all__ = [
     "Atlas", "Outcome", "Selection", "Session", "SessionBank", "SessionBankError", "SessionQuery", "SessionRecord",
-    "Trajectory", "learning", "open_bank", "plot", "read_jsonl", "schema", "synthesize", "team", "trajectories", "write_jsonl",
+    "Trajectory", "browse", "learning", "open_bank", "plot", "read_jsonl", "redact_views", "schema", "synthesize", "team",
+    "trajectories", "write_jsonl", "write_report",
 ]  # fmt: skip
 
 

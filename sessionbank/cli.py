@@ -1,4 +1,4 @@
-"""The command line: ``sessionbank summary | tables | export | demo``. It prints what tables hold and counts nothing.
+"""The command line: ``sessionbank summary | tables | export | report | demo``. It prints what tables hold and counts nothing.
 
 What is printed may hold names out of transcripts, so control characters are taken out of every word before it reaches
 the terminal.
@@ -110,6 +110,27 @@ def export(
     with open_bank(path) as bank:
         told = _export(bank, out, format_.value, only=session or [], redact=redact)
         typer.echo(f"{shown(out)}: {told}")
+
+
+@app.command()
+@_clear
+def report(
+    path: PathArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="HTML file to write")],
+    title: Annotated[str, typer.Option("--title", help="its heading")] = "Work with coding agents",
+    tz: Annotated[
+        str, typer.Option("--tz", metavar="ZONE", help="time zone of the days, as Europe/Oslo")
+    ] = "UTC",
+    redact: Annotated[
+        bool, typer.Option("--redact/--no-redact", help="take out secrets and names of users")
+    ] = True,
+) -> None:
+    """Write one HTML file to send round: activity, cost, tools, outcomes, teams, and how far figures can be trusted."""
+    from sessionbank.report import write_report
+
+    with open_bank(path) as bank:
+        written = write_report(bank, out, title=title, tz=tz, redact=redact)
+        typer.echo(f"{shown(written)}: {written.stat().st_size:,} bytes")
 
 
 @app.command()

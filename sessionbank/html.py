@@ -1,7 +1,7 @@
 """How a bank, a session and a message look in a notebook: small HTML, everything escaped, no script, no random id.
 
 Objects are handed in; what they hold is worked out elsewhere. Text from transcripts is hostile, so every value passes
-through `escape`.
+through `escape`; it may hold secrets, so it passes through `redaction.shown` before (`sb.redact_views` is the switch).
 """
 
 from __future__ import annotations
@@ -10,27 +10,30 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sessionbank.redaction import shown, shown_all
+
 if TYPE_CHECKING:
     from sessionbank.records import Message, Session
 
 _BOX = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45;max-width:62em"
+_WHITE = 8  # characters of a text for each that is shown of it: lines are joined and blanks are lost
 _CELL = "text-align:left;padding:2px 10px 2px 0;vertical-align:top"
 
 
 def shortened(text: str | None, length: int = 160) -> str:
-    """The text on one line, cut to `length` characters; not escaped."""
-    flat = " ".join((text or "").split())
+    """The text as a view may show it, on one line, cut to `length` characters; not escaped."""
+    flat = " ".join(shown(text, limit=length * _WHITE).split())
     return flat if len(flat) <= length else flat[: length - 1] + "…"
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A plain table; every cell escaped."""
+    """A plain table; every cell as a view may show it, escaped."""
     top = "".join(f'<th style="{_CELL}">{escape(str(h))}</th>' for h in head)
+    cells = [["" if v is None else str(v) for v in row] for row in rows]
+    clean = iter(shown_all(c for row in cells for c in row))
     body = "".join(
-        "<tr>"
-        + "".join(f'<td style="{_CELL}">{escape("" if v is None else str(v))}</td>' for v in row)
-        + "</tr>"
-        for row in rows
+        "<tr>" + "".join(f'<td style="{_CELL}">{escape(next(clean))}</td>' for _ in row) + "</tr>"
+        for row in cells
     )
     return (
         f'<table style="border-collapse:collapse"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
@@ -39,13 +42,14 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def box(title: str, *parts: str) -> str:
     """A titled block; the title is escaped, the parts are HTML."""
-    return f'<div style="{_BOX}"><div style="font-weight:600;margin-bottom:4px">{escape(title)}</div>{"".join(parts)}</div>'
+    top = f'<div style="font-weight:600;margin-bottom:4px">{escape(shown(title))}</div>'
+    return f'<div style="{_BOX}">{top}{"".join(parts)}</div>'
 
 
 def bank_html(title: str, counts: Sequence[tuple[str, Any]], latest: Iterable[Sequence[Any]]) -> str:
-    """A bank or selection: what it holds, and its latest sessions."""
+    """A bank or selection: what it holds, and of its latest sessions id, time, branch and (last) what was said."""
     parts = [table_html(("", ""), counts)]
-    rows = list(latest)
+    rows = [(*start, shortened(said, 90)) for *start, said in latest]
     if rows:
         parts.append('<div style="margin-top:6px">latest sessions</div>')
         parts.append(table_html(("session", "created", "branch", "intent or first words"), rows))
@@ -70,7 +74,9 @@ def session_html(session: Session) -> str:
         ("output tokens", sum(u.output_tokens or 0 for u in own)),
     ]
     said = [m for m in t.messages if m.kind in ("prompt", "reply") and m.text and not m.is_subagent]
-    lines = [(m.seq, m.kind, shortened(m.text)) for m in said[:12]]
+    # together, so that what one message gives away is taken out of all
+    texts = shown_all((m.text for m in said[:12]), limit=160 * _WHITE)
+    lines = [(m.seq, m.kind, shortened(text)) for m, text in zip(said, texts, strict=False)]
     more = f'<div style="opacity:.7">… and {len(said) - 12} more</div>' if len(said) > 12 else ""
     return box(
         f"Session {session.session_id}",
@@ -85,8 +91,9 @@ def message_html(message: Message) -> str:
     where = (
         f"{message.kind} {message.seq} · {message.timestamp or 'no time'} · {message.model or message.role}"
     )
+    texts = shown_all(b.text for b in message.blocks)
     parts = [
-        f'<div style="opacity:.7">{escape(b.type)}</div><pre style="white-space:pre-wrap;margin:0 0 6px">{escape(b.text or "")}</pre>'
-        for b in message.blocks
+        f'<div style="opacity:.7">{escape(b.type)}</div><pre style="white-space:pre-wrap;margin:0 0 6px">{escape(text)}</pre>'
+        for b, text in zip(message.blocks, texts, strict=True)
     ]
     return box(where, *parts)

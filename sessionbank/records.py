@@ -298,6 +298,9 @@ class Reach(Protocol):
     def canonical(self, session: Session, record: SessionRecord | None) -> Any:
         """See `Session.canonical`."""
 
+    def raw(self, session: Session, message: Message) -> list[bytes]:
+        """See `Session.raw`."""
+
 
 @dataclass(frozen=True)
 class Session:
@@ -330,6 +333,19 @@ class Session:
         Raises `FormatError` for other agents than Claude Code, and where the original normaliser refuses.
         """
         return self.reach.canonical(self, record) if self.reach else None
+
+    def raw(self, message: Message) -> list[bytes]:
+        """The exact stored lines behind a message, as `SessionBank.raw` gives them; empty where no bank stands behind it.
+
+        Raises `NotFoundError` where the bytes are not in this clone.
+
+        Example:
+            >>> import sessionbank as sb
+            >>> with sb.open_bank("data/shop.bundle", cache=False, progress=False) as bank:
+            ...     [len(session.raw(session.messages[0])) for session in bank.query(limit=1)]
+            [1]
+        """
+        return self.reach.raw(self, message) if self.reach else []
 
     @cached_property
     def commit_facts(self) -> Any:

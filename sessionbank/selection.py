@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessionbank import schema
 from sessionbank.errors import QueryError
-from sessionbank.html import bank_html, shortened
+from sessionbank.html import bank_html
 from sessionbank.records import Session, SessionRecord
 from sessionbank.tables import cache, explain, objects, totals
 from sessionbank.tables.reach import StateReach
@@ -216,7 +216,7 @@ class Tables:
         ]
         latest = [
             (sid, f"{state.sessions[sid][-1].created_at:%Y-%m-%d %H:%M}" if state.sessions[sid][-1].created_at else "",
-             state.sessions[sid][-1].branch or "", shortened(_intent(state.sessions[sid]), 90))
+             state.sessions[sid][-1].branch or "", _intent(state.sessions[sid]))
             for sid in sorted(chosen, key=lambda s: str(state.sessions[s][-1].created_at or ""), reverse=True)[:8]
         ]  # fmt: skip
         return bank_html(type(self).__name__, counts, latest)

@@ -53,6 +53,14 @@ def small(tmp_path: Path) -> Path:
     return repo.path
 
 
+def test_report_writes_one_file(small: Path, here: Path) -> None:
+    told = run("report", str(small), "--out", "out/report.html", "--title", "A <b> & c")
+    assert told.startswith("out/report.html: ")
+    text = Path("out/report.html").read_text(encoding="utf-8")
+    assert "<h1>A &lt;b&gt; &amp; c</h1>" in text
+    assert "Mars" in run("report", str(small), "--out", "x.html", "--tz", "Mars", code=1)
+
+
 def test_summary_counts_by_hand(small: Path) -> None:
     lines = run("summary", str(small)).splitlines()
     assert "checkpoints    2 in 2 records" in lines

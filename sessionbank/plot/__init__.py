@@ -14,7 +14,8 @@ from sessionbank.plot.attribution import (
 from sessionbank.plot.compression import compression_sizes, compression_sizes_data
 from sessionbank.plot.context import context_growth, context_growth_data
 from sessionbank.plot.playbooks import line_support, line_support_data
-from sessionbank.plot.style import alt_text, colour, colours, save, show
+from sessionbank.plot.saving import save, show
+from sessionbank.plot.style import alt_text, colour, colours
 from sessionbank.plot.support import support_matrix, support_matrix_data
 from sessionbank.plot.team import (
     compression_frontier,
@@ -28,6 +29,7 @@ from sessionbank.plot.team import (
     team_timeline,
     team_timeline_data,
 )
+from sessionbank.plot.themes import theme
 from sessionbank.plot.timeline import session_timeline, session_timeline_data
 from sessionbank.plot.tokens import (
     bridge,
@@ -55,5 +57,5 @@ __all__ = [
     "messages_by_kind_data", "naive_and_true", "naive_and_true_data", "reconcile_scopes", "reconcile_scopes_data",
     "save", "score_profile", "score_profile_data", "session_timeline", "session_timeline_data", "show",
     "support_matrix", "support_matrix_data", "team_graph", "team_graph_data", "team_timeline", "team_timeline_data",
-    "tokens_over_time", "tokens_over_time_data", "tools_by_status", "tools_by_status_data",
+    "theme", "tokens_over_time", "tokens_over_time_data", "tools_by_status", "tools_by_status_data",
 ]  # fmt: skip

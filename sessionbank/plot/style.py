@@ -1,20 +1,22 @@
-"""Colours, axes, numbers on axes and words for pictures: what all pictures share. Nothing is drawn here.
+"""Colours, axes, numbers on axes and words for pictures: what all pictures share. Nothing is drawn or written here.
 
 A thing has one colour in every picture: `colour("status", "error")`. Closed sets (agents, statuses, token classes,
 interaction types, outcomes, scopes) are written out; in open sets (tools, models, roles) names that are not written out
 get their colour from the name itself. The colours are those of Okabe and Ito and of Paul Tol, which people with the
-usual kinds of colour blindness tell apart; a test measures that. Global settings of matplotlib are left alone.
+usual kinds of colour blindness tell apart; a test measures that. Pictures name the colours of the light theme, `themes`
+makes them stand out on a light and on a dark page. Global settings of matplotlib are left alone.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from sessionbank.errors import QueryError
+from sessionbank.plot import themes
+from sessionbank.redaction import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, SKY, GREEN, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00"
-PINK, YELLOW, INDIGO, WINE, GREY, PALE = "#CC79A7", "#F0E442", "#332288", "#882255", "#707070", "#D0D0D0"
-INK, FAINT = "#262626", "#E4E4E4"  # words; lines behind the picture
+PINK, YELLOW, INDIGO, WINE = "#CC79A7", "#F0E442", "#332288", "#882255"
+INK, GREY, PALE, FAINT, RULE = themes.INK, themes.GREY, themes.PALE, themes.FAINT, themes.RULE
 
 COLOURS: dict[str, dict[str, str]] = {
     "agent": {
@@ -59,6 +61,7 @@ COLOURS: dict[str, dict[str, str]] = {
 _OPEN = ("tool", "model", "role")
 _CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY, WINE, INDIGO, YELLOW)
 _WORDS: WeakKeyDictionary[Axes, str] = WeakKeyDictionary()
+_THEMES: WeakKeyDictionary[Axes, themes.Theme] = WeakKeyDictionary()
 
 
 def colour(kind: str, name: str | None) -> str:
@@ -116,13 +119,21 @@ def dress(
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
-        ax.spines[side].set_color("#9A9A9A")
+        ax.spines[side].set_color(RULE)
     ax.set_axisbelow(True)
     if grid:
         ax.grid(visible=True, axis=grid, color=FAINT, linewidth=0.8)
     if words is not None:
-        _WORDS[ax] = words
+        _WORDS[ax] = shown(words)
+    _THEMES[ax] = themes.current()
+    settle(ax)
     return ax
+
+
+def settle(ax: Axes) -> None:
+    """Puts what was drawn into the colours of the theme that the picture was drawn in."""
+    if ax in _THEMES:
+        themes.settle(ax, _THEMES[ax])
 
 
 def legend(ax: Axes, *, columns: int = 1, outside: bool = True) -> None:
@@ -136,6 +147,7 @@ def legend(ax: Axes, *, columns: int = 1, outside: bool = True) -> None:
     ax.legend(
         handles, [plain(label) for label in labels], frameon=False, fontsize=8.5, ncols=columns, **place
     )
+    settle(ax)
 
 
 def short_numbers(axis: Axis) -> None:
@@ -179,7 +191,7 @@ def plain(text: str, *, width: int = 90) -> str:
 
     Characters that the font in use does not have become □.
     """
-    flat = " ".join(str(text).split())
+    flat = " ".join(shown(str(text), limit=width * 8).split())  # without secrets, before it is cut
     cut = flat if len(flat) <= width else flat[: width - 1] + "…"
     if not cut.isascii() or not cut.isprintable():
         known = _glyphs()
@@ -198,39 +210,14 @@ def alt_text(ax: Axes) -> str:
     return _WORDS.get(ax, "")
 
 
-def save(ax: Axes, path: str | Path, *, dpi: int = 144) -> Path:
-    """Writes the figure of `ax` as a PNG file that carries its alt text as ``Description``; gives the path."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    figure = _figure(ax)
-    about: Mapping[str, str] = {"Description": _words(figure), "Software": "sessionbank"}
-    figure.savefig(target, format="png", dpi=dpi, metadata=about)
-    return target
-
-
-def show(ax: Axes, *, dpi: int = 110) -> None:
-    """Shows the figure of `ax` in a notebook, with its alt text, and closes it."""
-    import io
-
-    import matplotlib.pyplot as plt
-    from IPython.display import display
-
-    figure, held = _figure(ax), io.BytesIO()
-    words = _words(figure)
-    figure.savefig(held, format="png", dpi=dpi)
-    plt.close(figure)
-    display(
-        {"image/png": held.getvalue(), "text/plain": words}, raw=True, metadata={"image/png": {"alt": words}}
-    )
-
-
-def _figure(ax: Axes) -> Figure:
+def figure_of(ax: Axes) -> Figure:
+    """The figure that the axes stand on. Raises `QueryError` where it is gone."""
     figure = ax.get_figure(root=True)
     if figure is None:
         raise QueryError("the axes belong to no figure any more; draw again")
     return figure
 
 
-def _words(figure: Figure) -> str:
+def words_of(figure: Figure) -> str:
     """What all pictures of a figure show."""
     return " ".join(words for ax in figure.axes if (words := alt_text(ax)))

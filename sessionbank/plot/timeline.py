@@ -114,7 +114,7 @@ def session_timeline(
         ax.barh(y, width, left=x, height=0.62, color=style.colour("status", event["status"]), label=label)
     cuts = _cuts(data, pause_min)
     for x in cuts:
-        ax.axvline(x, color="#9A9A9A", linewidth=0.9, linestyle=(0, (3, 3)), zorder=0)
+        ax.axvline(x, color=style.RULE, linewidth=0.9, linestyle=(0, (3, 3)), zorder=0)
     ax.set_yticks(range(len(lanes)), [style.plain(lane, width=34) for lane in lanes])
     ax.set_ylim(len(lanes) - 0.4, -0.6)
     ax.set_xlim(-whole * 0.01, whole * 1.02)

@@ -183,7 +183,7 @@ def bridge(frame: pd.DataFrame, *, ax: Axes | None = None, column: str = "") -> 
         )
         if i:
             ax.plot(
-                [value - (0 if is_end else effect)] * 2, [i - 0.67, i - 0.33], color="#9A9A9A", linewidth=0.8
+                [value - (0 if is_end else effect)] * 2, [i - 0.67, i - 0.33], color=style.RULE, linewidth=0.8
             )
     ax.set_yticks(range(len(shown)), [_wrapped(rule) for rule, _, _ in shown])
     ax.invert_yaxis()

@@ -160,7 +160,7 @@ class GitReader:
 
     def start(self) -> None:
         """Lets git start while the caller goes on; the first question finds it ready."""
-        assert self.objects
+        self.objects.start()
 
     @cached_property
     def objects(self) -> ObjectReader:

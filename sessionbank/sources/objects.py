@@ -20,15 +20,16 @@ _AT_ONCE = 500  # requests that fit a pipe: git never waits for us while we wait
 
 
 class ObjectReader:
-    """Asks a running git for objects, from the moment it is made until `close`.
-
-    It starts git again where damage made it end, or where `close` did.
-    """
+    """Asks a git that runs until `close`; it starts git where none runs, and again where damage made it end."""
 
     def __init__(self, start: Callable[[], Any], stream: Callable[[Sequence[str]], Iterator[Found]]) -> None:
         self._start = start
         self._stream = stream
-        self._process: Any = self._started()
+        self._process: Any = None
+
+    def start(self) -> None:
+        """Starts git, if it does not run."""
+        self._process = self._process or self._started()
 
     def read(self, names: Sequence[str]) -> Iterator[Found]:
         """Each object, in the order asked. Names are object ids that were checked, or such with ``^{tree}``."""
@@ -42,7 +43,7 @@ class ObjectReader:
         todo = list(names)
         try:
             while todo:
-                self._process = self._process or self._started()
+                self.start()
                 process = self._process.proc
                 with suppress(BrokenPipeError):
                     process.stdin.write("".join(f"{n}\n" for n in todo).encode())

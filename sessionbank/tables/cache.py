@@ -120,15 +120,21 @@ class Cache:
             ):
                 writer.write_table(rows)
 
-    def table(self, segment: str, name: str) -> pa.Table:
-        """A table of a segment, memory-mapped."""
+    def table(self, segment: str, name: str, *, keep: bool = True) -> pa.Table:
+        """A table of a segment, memory-mapped; with `keep` False a mapping of its own, which goes with the table."""
+        key = (segment, name)
+        if not keep:
+            with suppress(OSError):  # another process may have cleared it; what is held stays readable
+                return self._mapped(segment, name)
+        if key not in self._open:
+            self._open[key] = self._mapped(segment, name)
+        return self._open[key]
+
+    def _mapped(self, segment: str, name: str) -> pa.Table:
         import pyarrow as pa
 
-        key = (segment, name)
-        if key not in self._open:
-            with pa.memory_map(str(self.folder / segment / f"{name}.arrow"), "r") as source:
-                self._open[key] = pa.ipc.open_file(source).read_all()
-        return self._open[key]
+        with pa.memory_map(str(self.folder / segment / f"{name}.arrow"), "r") as source:
+            return pa.ipc.open_file(source).read_all()
 
     def hold(self, manifest: Manifest) -> bool:
         """Opens every table of a manifest, so that it stays whatever other processes take away.
@@ -162,8 +168,11 @@ def _stamp(path: Path) -> list[int]:
     return [stat.st_size, stat.st_mtime_ns]
 
 
-def assemble(cache: Cache, manifest: Manifest, name: str) -> pa.Table:
-    """One table of all live sessions, in their order; rows that stand side by side are one slice."""
+def assemble(cache: Cache, manifest: Manifest, name: str, *, keep: bool = True) -> pa.Table:
+    """One table of all live sessions, in their order; rows that stand side by side are one slice.
+
+    What was mapped stays mapped, unless `keep` is False: then it goes with the table.
+    """
     import pyarrow as pa
 
     slices: list[tuple[str, int, int]] = []
@@ -177,7 +186,7 @@ def assemble(cache: Cache, manifest: Manifest, name: str) -> pa.Table:
             slices.append((kept.segment, begin, n))
     parts = []
     for segment, begin, n in slices:
-        whole = cache.table(segment, name)
+        whole = cache.table(segment, name, keep=keep)
         parts.append(whole if n == len(whole) else whole.slice(begin, n))
     return pa.concat_tables(parts) if parts else schema.arrow_schema(name).empty_table()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sessionbank.errors import FormatError, NotFoundError, QueryError
 from sessionbank.records import Message, Session, SessionRecord
+from sessionbank.tables.raw import raw_lines
 from sessionbank.tables.state import State
 from sessionbank.tables.union import COMPACT
 from sessionbank.trajectory.canonical import Canonical, canonical_records
@@ -55,6 +56,16 @@ class StateReach:
                 "canonical records are made of an agent's own transcript; only Entire's compact form is here"
             )
         return canonical_records(_joined(files), source=session.agent)
+
+    def raw(self, session: Session, message: Message) -> list[bytes]:
+        """The stored lines behind a message."""
+        place = {
+            "session_id": session.session_id,
+            "seq": message.seq,
+            "line_index": message.line_index,
+            "blob_oid": message.blob_oid,
+        }
+        return raw_lines(self._state, place)
 
     def _is_compact(self, session: Session) -> bool:
         shots = (

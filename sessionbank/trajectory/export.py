@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 FORMATS = ("sessionbank", "atif", "messages", "canonical")
 CONTEXTS = ("all", "live")
 NOTHING = "nothing was said in it"
-Rows = tuple[list[dict[str, Any]], str | None]  # and the reason where there are none
+Rows = tuple[
+    str, list[dict[str, Any]], str | None
+]  # id of what was given, rows, the reason where there are none
+Maker = Callable[[Iterable[Trajectory | Session]], Iterator[Rows]]
 
 
 class UnredactedWarning(UserWarning):
@@ -90,12 +94,9 @@ def write_jsonl(
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb", buffering=1 << 20) as stream:
-            for item in [trajectories] if isinstance(trajectories, (Trajectory, Session)) else trajectories:
-                rows, reason = make(item)
+            for identity, rows, reason in make(_given(trajectories)):
                 if not rows:
-                    skipped.append(
-                        (item.id if isinstance(item, Trajectory) else item.session_id, reason or NOTHING)
-                    )
+                    skipped.append((identity, reason or NOTHING))
                     continue
                 counts["trajectories"] += 1
                 for row in rows:
@@ -133,28 +134,50 @@ def _redactor(redact: bool | Redactor) -> Redactor | None:
     return None
 
 
-def _maker(
-    format: str, style: tuple[str, str, str], redactor: Redactor | None
-) -> Callable[[Trajectory | Session], Rows]:
+def _given(
+    trajectories: Iterable[Trajectory | Session] | Trajectory | Session,
+) -> Iterator[Trajectory | Session]:
+    """Each trajectory or session; a session whose transcript nobody read yet is read for this alone, and let go."""
+    for item in [trajectories] if isinstance(trajectories, (Trajectory, Session)) else trajectories:
+        yield replace(item) if isinstance(item, Session) and "transcript" not in vars(item) else item
+
+
+def _maker(format: str, style: tuple[str, str, str], redactor: Redactor | None) -> Maker:
     if format == "canonical":
         from sessionbank.trajectory.canonical_rows import canonical_rows
 
-        return lambda item: canonical_rows(item, redactor)
+        return lambda items: ((_identity(i), *canonical_rows(i, redactor)) for i in items)
     arguments, thinking, context = style
     is_live = context == "live"
 
-    def rows(item: Trajectory | Session) -> Rows:
-        made = synthesize(item) if isinstance(item, Session) else item
-        if redactor is not None:
-            made = redactor.trajectory(made)
-        if format == "sessionbank":
-            return [to_object(made)], None
-        if format == "atif":
-            document = to_atif(made, is_live=is_live)
-            return ([] if document is None else [document]), None
-        return list(chat_rows(made, arguments=arguments, thinking=thinking, is_live=is_live)), None
+    def rows(items: Iterable[Trajectory | Session]) -> Iterator[Rows]:
+        waiting: deque[str] = deque()
+        ready = _synthesised(items, waiting)
+        for made in ready if redactor is None else redactor.trajectories(ready):
+            identity = waiting.popleft()
+            if format == "sessionbank":
+                yield identity, [to_object(made)], None
+            elif format == "atif":
+                document = to_atif(made, is_live=is_live)
+                yield identity, [] if document is None else [document], None
+            else:
+                yield (
+                    identity,
+                    list(chat_rows(made, arguments=arguments, thinking=thinking, is_live=is_live)),
+                    None,
+                )
 
     return rows
+
+
+def _synthesised(items: Iterable[Trajectory | Session], waiting: deque[str]) -> Iterator[Trajectory]:
+    for item in items:
+        waiting.append(_identity(item))
+        yield synthesize(item) if isinstance(item, Session) else item
+
+
+def _identity(item: Trajectory | Session) -> str:
+    return item.id if isinstance(item, Trajectory) else item.session_id
 
 
 def read_jsonl(path: str | os.PathLike[str]) -> list[Trajectory]:

@@ -1,7 +1,7 @@
 """A person labels how sessions ended: one session a page, what the strategies say beside it, buttons that write a file.
 
 What a page shows is made by pure functions (`page_html`, `progress_html`); the widget only holds them together. Nothing
-is judged here, and text from transcripts is escaped.
+is judged here, and text from transcripts is escaped, without secrets and names (`sb.redact_views` is the switch).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sessionbank.errors import QueryError
 from sessionbank.html import box, shortened, table_html
 from sessionbank.records import Session
+from sessionbank.redaction import shown_all
 from sessionbank.trajectory.model import LABELS, Outcome
 from sessionbank.trajectory.outcome import outcomes_of
 from sessionbank.trajectory.outcomes.commit import CommitFacts
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import ipywidgets
 
 _TEXT = "white-space:pre-wrap;border-left:3px solid #bbb;padding-left:8px;margin:4px 0"
+_LONGEST = 12_000  # characters of a text that are looked at; fewer are shown
 LAST = 6  # prompts, replies and interruptions at the end that are shown
 
 
@@ -34,12 +36,14 @@ def page_html(session: Session, outcomes: Mapping[str, Outcome] | None = None) -
     main = [m for m in session.messages if not m.is_subagent and (m.text or "").strip()]
     prompts = [m for m in main if m.kind == "prompt"]
     last = [m for m in main if m.kind in ("prompt", "reply", "interruption")][-LAST:]
-    parts = [_text("Request", prompts[0].text if prompts else None)]
+    said = [("Request", prompts[0].text if prompts else None)]
     if session.summary is not None:
-        parts.append(_text("Summary: intent", session.summary.intent))
-        parts.append(_text("Summary: outcome", session.summary.outcome))
-        parts += [_text("Open", item) for item in session.summary.open_items]
-    parts += [_text(f"[{m.seq}] {m.kind}", m.text) for m in last]
+        said += [("Summary: intent", session.summary.intent), ("Summary: outcome", session.summary.outcome)]
+        said += [("Open", item) for item in session.summary.open_items]
+    said += [(f"[{m.seq}] {m.kind}", m.text) for m in last]
+    # together, so that what one text gives away is taken out of all
+    clean = shown_all((text for _, text in said), limit=_LONGEST)
+    parts = [_text(title, text) for (title, _), text in zip(said, clean, strict=True)]
     if outcomes:
         rows = [(n, o.label, _two(o.score), _two(o.confidence), o.reason) for n, o in outcomes.items()]
         parts.append(table_html(("strategy", "label", "score", "confidence", "reason"), rows))

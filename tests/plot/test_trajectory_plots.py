@@ -15,7 +15,6 @@ import pytest
 
 from sessionbank import plot, schema
 from sessionbank.errors import QueryError
-from sessionbank.plot import style
 from sessionbank.plot import trajectory as drawn
 from sessionbank.trajectory.outcomes.agreement import accuracy, agreement
 
@@ -262,7 +261,7 @@ def test_hostile_names_are_drawn_as_text(tmp_path, name: str) -> None:
         did(name.replace("\x00", ""), at=0, tokens=5), did("Read", agent_id=name.replace("\x00", ""), at=1)
     )
     ax = drawn.trajectory_timeline(frame)
-    assert style.save(ax, tmp_path / "x.png").stat().st_size > 1000
+    assert plot.save(ax, tmp_path / "x.png").stat().st_size > 1000
     assert max(len(t.get_text()) for t in ax.get_yticklabels()) <= 34
 
 

@@ -29,54 +29,59 @@ def _m(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
 
+def _line(pattern: str) -> re.Pattern[str]:
+    """Tried at the start of each line only: an alternation whose ways begin with ^ is tried at each character."""
+    return re.compile(f"^(?:{pattern})", re.MULTILINE)
+
+
 # Summaries with counts. Groups: pass/fail (err adds to fail), total when passed is total minus failed. Per runner the
-# last match counts, or the sum of all (sum) where a runner prints one for each package.
-_COUNTS: tuple[tuple[str, str, bool], ...] = (
+# last match counts, or the sum of all (True) where a runner prints one for each package. Last, what must stand there.
+_COUNTS: tuple[tuple[str, str, bool, str], ...] = (
     # jest, vitest
-    (r"^[ \t]*Tests:?\s+(?=.*(?:total|\(\d+\)))(?:(?P<fail>\d+) failed\b[ ,|]*)?(?:\d+ (?:skipped|todo|pending|expected fail)[ ,|]*)*(?:(?P<pass>\d+) passed)?.*$", "jest/vitest", True),
+    (r"^[ \t]*Tests:?\s+(?=.*(?:total|\(\d+\)))(?:(?P<fail>\d+) failed\b[ ,|]*)?(?:\d+ (?:skipped|todo|pending|expected fail)[ ,|]*)*(?:(?P<pass>\d+) passed)?.*$", "jest/vitest", True, "Tests"),
     # pytest, loud and quiet
-    (r"^(?:=+ )?(?=.*\d+ (?:passed|failed|errors?|skipped|xfailed|deselected))(?:(?P<fail>\d+) failed(?:, )?)?(?:(?P<pass>\d+) passed(?:, )?)?(?:\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed)(?:, )?)*(?:(?P<err>\d+) errors?)? in [\d.]+s.*$", "pytest", False),
+    (r"^(?:=+ )?(?=.*\d+ (?:passed|failed|errors?|skipped|xfailed|deselected))(?:(?P<fail>\d+) failed(?:, )?)?(?:(?P<pass>\d+) passed(?:, )?)?(?:\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed)(?:, )?)*(?:(?P<err>\d+) errors?)? in [\d.]+s.*$", "pytest", False, " in "),
     # unittest; the number of tests stands in a line of its own
-    (r"^FAILED \((?:failures=(?P<fail>\d+))?(?:, )?(?:errors=(?P<err>\d+))?.*\)$", "unittest", False),
+    (r"^FAILED \((?:failures=(?P<fail>\d+))?(?:, )?(?:errors=(?P<err>\d+))?.*\)$", "unittest", False, "FAILED ("),
     # cargo test, one line a binary; cargo nextest
-    (r"^test result: (?:ok|FAILED)\. (?P<pass>\d+) passed; (?P<fail>\d+) failed;.*$", "cargo test", True),
-    (r"^[ \t]*Summary \[.*\] +\d+(?:/\d+)? tests? run: (?P<pass>\d+) passed(?:.*?, (?P<fail>\d+) failed)?.*$", "nextest", False),
+    (r"^test result: (?:ok|FAILED)\. (?P<pass>\d+) passed; (?P<fail>\d+) failed;.*$", "cargo test", True, "test result: "),
+    (r"^[ \t]*Summary \[.*\] +\d+(?:/\d+)? tests? run: (?P<pass>\d+) passed(?:.*?, (?P<fail>\d+) failed)?.*$", "nextest", False, "Summary ["),
     # mocha: two lines; node --test and TAP: two lines; bun: two lines
-    (r"^[ \t]*(?P<pass>\d+) passing\b.*$(?:(?:\n.*)?\n[ \t]*\d+ pending)?(?:\n[ \t]*(?P<fail>\d+) failing)?", "mocha", False),
-    (r"^(?:#|ℹ) pass (?P<pass>\d+)[ \t]*$\n(?:#|ℹ) fail (?P<fail>\d+)", "node --test", False),
-    (r"^[ \t]*(?P<pass>\d+) pass[ \t]*$(?:\n[ \t]*\d+ (?:skip|todo)[ \t]*$)*\n[ \t]*(?P<fail>\d+) fail[ \t]*$", "bun test", False),
+    (r"^[ \t]*(?P<pass>\d+) passing\b.*$(?:(?:\n.*)?\n[ \t]*\d+ pending)?(?:\n[ \t]*(?P<fail>\d+) failing)?", "mocha", False, " passing"),
+    (r"^(?:#|ℹ) pass (?P<pass>\d+)[ \t]*$\n(?:#|ℹ) fail (?P<fail>\d+)", "node --test", False, "pass "),
+    (r"^[ \t]*(?P<pass>\d+) pass[ \t]*$(?:\n[ \t]*\d+ (?:skip|todo)[ \t]*$)*\n[ \t]*(?P<fail>\d+) fail[ \t]*$", "bun test", False, " pass"),
     # deno
-    (r"^(?:ok|FAILED) \| (?P<pass>\d+) passed.*? \| (?P<fail>\d+) failed.*$", "deno test", False),
+    (r"^(?:ok|FAILED) \| (?P<pass>\d+) passed.*? \| (?P<fail>\d+) failed.*$", "deno test", False, " | "),
     # playwright
-    (r"^[ \t]+(?P<fail>\d+) failed[ \t]*$(?:\n.*){0,200}?\n[ \t]+(?P<pass>\d+) passed \(.*$", "playwright", False),
-    (r"^[ \t]+(?P<pass>\d+) passed \([\d.]+m?s\)[ \t]*$", "playwright", False),
+    (r"^[ \t]+(?P<fail>\d+) failed[ \t]*$(?:\n.*){0,200}?\n[ \t]+(?P<pass>\d+) passed \(.*$", "playwright", False, " passed ("),
+    (r"^[ \t]+(?P<pass>\d+) passed \([\d.]+m?s\)[ \t]*$", "playwright", False, " passed ("),
     # maven/surefire, and JUnit's console
-    (r"^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<fail>\d+), Errors: (?P<err>\d+)(?:, Skipped: \d+)?[ \t]*$", "maven", False),
-    (r"^OK \((?P<pass>\d+) tests?\)[ \t]*$", "junit", False),
-    (r"^Tests run: (?P<total>\d+),  ?Failures: (?P<fail>\d+)[ \t]*$", "junit", False),
-    (r"^\[\s+(?P<pass>\d+) tests successful\s+\][ \t]*$\n\[\s+(?P<fail>\d+) tests failed", "junit", False),
+    (r"^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<fail>\d+), Errors: (?P<err>\d+)(?:, Skipped: \d+)?[ \t]*$", "maven", False, "Tests run: "),
+    (r"^OK \((?P<pass>\d+) tests?\)[ \t]*$", "junit", False, "OK ("),
+    (r"^Tests run: (?P<total>\d+),  ?Failures: (?P<fail>\d+)[ \t]*$", "junit", False, "Tests run: "),
+    (r"^\[\s+(?P<pass>\d+) tests successful\s+\][ \t]*$\n\[\s+(?P<fail>\d+) tests failed", "junit", False, "tests successful"),
     # gradle
-    (r"^(?P<total>\d+) tests? completed, (?P<fail>\d+) failed.*$", "gradle", False),
+    (r"^(?P<total>\d+) tests? completed, (?P<fail>\d+) failed.*$", "gradle", False, " completed, "),
     # dotnet, one line an assembly
-    (r"^(?:Passed|Failed)!\s+- Failed:\s+(?P<fail>\d+), Passed:\s+(?P<pass>\d+),.*$", "dotnet", True),
+    (r"^(?:Passed|Failed)!\s+- Failed:\s+(?P<fail>\d+), Passed:\s+(?P<pass>\d+),.*$", "dotnet", True, "- Failed:"),
     # rspec, minitest, ExUnit
-    (r"^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) (?:examples?|tests?), (?P<fail>\d+) failures?(?:, (?P<err>\d+) errors?)?.*$", "rspec/exunit", True),
-    (r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<fail>\d+) failures, (?P<err>\d+) errors.*$", "minitest", False),
+    (r"^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) (?:examples?|tests?), (?P<fail>\d+) failures?(?:, (?P<err>\d+) errors?)?.*$", "rspec/exunit", True, " failure"),
+    (r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<fail>\d+) failures, (?P<err>\d+) errors.*$", "minitest", False, " assertions, "),
     # phpunit, pest
-    (r"^OK \((?P<pass>\d+) tests?, \d+ assertions?\)", "phpunit", False),
-    (r"^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<err>\d+))?(?:, Failures: (?P<fail>\d+))?.*$", "phpunit", False),
-    (r"^[ \t]*Tests:\s+(?:(?P<fail>\d+) failed, )?(?:\d+ \w+, )*?(?P<pass>\d+) passed \(\d+ assertions\)", "pest", False),
+    (r"^OK \((?P<pass>\d+) tests?, \d+ assertions?\)", "phpunit", False, "OK ("),
+    (r"^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<err>\d+))?(?:, Failures: (?P<fail>\d+))?.*$", "phpunit", False, "Tests: "),
+    (r"^[ \t]*Tests:\s+(?:(?P<fail>\d+) failed, )?(?:\d+ \w+, )*?(?P<pass>\d+) passed \(\d+ assertions\)", "pest", False, "Tests:"),
     # ctest, bazel, swift, googletest, dart/flutter
-    (r"^\d+% tests passed, (?P<fail>\d+) tests? failed out of (?P<total>\d+)[ \t]*$", "ctest", False),
-    (r"^Executed \d+ out of (?P<total>\d+) tests?: \d+ tests? pass(?:es)?(?:.*?(?P<fail>\d+) fails?\b)?.*$", "bazel", False),
-    (r"^[ \t]*Executed (?P<total>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<fail>\d+) failures?.*$", "xctest", False),
-    (r"^\[  PASSED  \] (?P<pass>\d+) tests?\.[ \t]*$(?:\n\[  FAILED  \] (?P<fail>\d+) tests?)?", "googletest", False),
-    (r"^\S+ \+(?P<pass>\d+)(?: ~\d+)?(?: -(?P<fail>\d+))?: (?:All tests passed!|Some tests failed\.)[ \t]*$", "dart test", False),
+    (r"^\d+% tests passed, (?P<fail>\d+) tests? failed out of (?P<total>\d+)[ \t]*$", "ctest", False, " tests passed, "),
+    (r"^Executed \d+ out of (?P<total>\d+) tests?: \d+ tests? pass(?:es)?(?:.*?(?P<fail>\d+) fails?\b)?.*$", "bazel", False, "Executed "),
+    (r"^[ \t]*Executed (?P<total>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<fail>\d+) failures?.*$", "xctest", False, "Executed "),
+    (r"^\[  PASSED  \] (?P<pass>\d+) tests?\.[ \t]*$(?:\n\[  FAILED  \] (?P<fail>\d+) tests?)?", "googletest", False, "  PASSED  "),
+    (r"^\S+ \+(?P<pass>\d+)(?: ~\d+)?(?: -(?P<fail>\d+))?: (?:All tests passed!|Some tests failed\.)[ \t]*$", "dart test", False, " tests "),
     # ava
-    (r"^[ \t]*(?P<pass>\d+) tests? passed[ \t]*$", "ava", False),
-    (r"^[ \t]*(?P<fail>\d+) tests? failed[ \t]*$", "ava", False),
+    (r"^[ \t]*(?P<pass>\d+) tests? passed[ \t]*$", "ava", False, " passed"),
+    (r"^[ \t]*(?P<fail>\d+) tests? failed[ \t]*$", "ava", False, " failed"),
 )  # fmt: skip
-_COUNTED = tuple((_m(p), name, add) for p, name, add in _COUNTS)
+_COUNTED = tuple((_m(p), add, word) for p, _, add, word in _COUNTS)
 
 _RAN = _m(r"^Ran (\d+) tests? in [\d.]+s[ \t]*$")
 _GO_OK = _m(r"^(?:\[[\w:\-]+\] )?ok\s+\t?\S+.*$")
@@ -84,34 +89,34 @@ _GO_FAIL = _m(r"^(?:\[[\w:\-]+\] )?(?:FAIL(?:[ \t]+\S+.*)?|--- FAIL: .*|panic: .
 _GO_TEST = _m(r"^[ \t]*--- (PASS|FAIL): (\S+)")
 
 # Words that say that it failed, and words that say that it passed. Failing is looked for first.
-_FAILED = _m(
-    r"error TS\d+: .*|^Found \d+ errors? in (?:\d+ files?|the same file).*|^Found [1-9]\d* errors?\.?.*|"  # tsc, mypy, ruff, biome
-    r"^\S+\.(?:py|pyi):\d+(?::\d+)?: (?:[A-Z]{1,4}\d{2,4}|error:|\[[A-Z]\d{4}).*|"  # flake8, ruff, mypy, pylint
-    r"^✖ \d+ problems? \([1-9]\d* errors?.*|^[1-9]\d* errors?, \d+ warnings?.*|"  # eslint, pyright
-    r"^(?:\[[\w:\-]+\] )?[1-9]\d* issues?:.*|^\d+ files? inspected, [1-9]\d* offenses? detected.*|"  # golangci-lint, rubocop
-    r"^\[warn\] Code style issues? found.*|Code style issues found in .*|^(?:\d+ files? |would reformat ).*would be reformatted.*|^would reformat .*|"  # prettier, black
-    r"^ ?\[ERROR\] Found \d+ errors?.*|^In \S+ line \d+:$|^error(?:\[E\d+\])?: .*|^\S+:\d+:\d+: (?:fatal )?error: .*|"  # phpstan, shellcheck, rustc, gcc
-    r"^\S+\.go:\d+(?::\d+)?: .*|^# \S+/\S+$|.*\[build failed\].*|.*\[setup failed\].*|"  # go vet, go build
-    r"^(?:\[\w+\] )?BUILD (?:FAILURE|FAILED).*|^FAILURE: Build failed.*|^Build FAILED\.?|^\*\* (?:TEST|BUILD) FAILED \*\*|"  # maven, gradle, dotnet, xcode
-    r"^(?:g?make)(?:\[\d+\])?: \*\*\* (?!No rule).* Error \d+.*|^ninja: build stopped.*|^ERROR: Build (?:did NOT|failed).*|"  # make, ninja, bazel
-    r"^npm (?:ERR!|error) (?:Test failed|code ELIFECYCLE|Lifecycle script).*| ELIFECYCLE .*|^error Command failed with exit code [1-9]\d*.*|^error: script \".*\" exited with code [1-9].*|"
-    r"^.*\bERROR:? task failed.*|^Failed to compile\.?.*|^(?:Build failed|Compilation failed).*|^FAILED \S+::.*|^ERROR \S+\.py.*|"  # mise, next, webpack, pytest
-    r"^Broken contracts?:?.*|^Contracts: .*, [1-9]\d* broken\..*|^[ \t]*✗ .*|^ FAIL  .*|^FAIL \S+.*|^svelte-check found [1-9]\d* errors?.*|^Oh no! .*"
+_FAILED = _line(
+    r".*?error TS\d+: .*|Found \d+ errors? in (?:\d+ files?|the same file).*|Found [1-9]\d* errors?\.?.*|"  # tsc, mypy, ruff, biome
+    r"\S+\.(?:py|pyi):\d+(?::\d+)?: (?:[A-Z]{1,4}\d{2,4}|error:|\[[A-Z]\d{4}).*|"  # flake8, ruff, mypy, pylint
+    r"✖ \d+ problems? \([1-9]\d* errors?.*|[1-9]\d* errors?, \d+ warnings?.*|"  # eslint, pyright
+    r"(?:\[[\w:\-]+\] )?[1-9]\d* issues?:.*|\d+ files? inspected, [1-9]\d* offenses? detected.*|"  # golangci-lint, rubocop
+    r"\[warn\] Code style issues? found.*|.*?Code style issues found in .*|(?:\d+ files? |would reformat ).*would be reformatted.*|would reformat .*|"  # prettier, black
+    r" ?\[ERROR\] Found \d+ errors?.*|In \S+ line \d+:$|error(?:\[E\d+\])?: .*|\S+:\d+:\d+: (?:fatal )?error: .*|"  # phpstan, shellcheck, rustc, gcc
+    r"\S+\.go:\d+(?::\d+)?: .*|# \S+/\S+$|.*\[build failed\].*|.*\[setup failed\].*|"  # go vet, go build
+    r"(?:\[\w+\] )?BUILD (?:FAILURE|FAILED).*|FAILURE: Build failed.*|Build FAILED\.?|\*\* (?:TEST|BUILD) FAILED \*\*|"  # maven, gradle, dotnet, xcode
+    r"(?:g?make)(?:\[\d+\])?: \*\*\* (?!No rule).* Error \d+.*|ninja: build stopped.*|ERROR: Build (?:did NOT|failed).*|"  # make, ninja, bazel
+    r"npm (?:ERR!|error) (?:Test failed|code ELIFECYCLE|Lifecycle script).*|.*? ELIFECYCLE .*|error Command failed with exit code [1-9]\d*.*|error: script \".*\" exited with code [1-9].*|"
+    r".*\bERROR:? task failed.*|Failed to compile\.?.*|(?:Build failed|Compilation failed).*|FAILED \S+::.*|ERROR \S+\.py.*|"  # mise, next, webpack, pytest
+    r"Broken contracts?:?.*|Contracts: .*, [1-9]\d* broken\..*|[ \t]*✗ .*| FAIL  .*|FAIL \S+.*|svelte-check found [1-9]\d* errors?.*|Oh no! .*"
 )  # fmt: skip
-_PASSED = _m(
-    r"^All checks passed!.*|^Success: no issues found.*|^0 errors, \d+ warnings.*|^(?:\[[\w:\-]+\] )?0 issues\.?$|^\d+ files? inspected, no offenses detected.*|"
-    r"^All matched files use Prettier code style!.*|^All done! .*|^\d+ files? (?:would be left unchanged|already formatted).*|^ ?\[OK\] No errors.*|"
-    r"^Your code has been rated at 10.*|^(?:\[\w+\] )?BUILD SUCCESS(?:FUL)?\b.*|^Build succeeded\.?|^\*\* (?:TEST|BUILD) SUCCEEDED \*\*|"
-    r"^[ \t]*Finished `?\w+`? (?:profile )?.*target\(s\) in.*|^INFO: Build completed successfully.*|^Build complete!.*|^✓ built in .*|^.*[Cc]ompiled successfully.*|"
-    r"^Checked \d+ files? in .*(?:No fixes applied|no errors).*|^✔ No ESLint warnings or errors.*|^svelte-check found 0 errors.*|^No issues found!.*|"
-    r"^Test run with \d+ tests? passed .*|^Contracts: .*, 0 broken\..*|^PASS$|^OK$|^OK \(skipped=\d+\)$|^The configuration is valid.*|^Success! The configuration is valid.*"
+_PASSED = _line(
+    r"All checks passed!.*|Success: no issues found.*|0 errors, \d+ warnings.*|(?:\[[\w:\-]+\] )?0 issues\.?$|\d+ files? inspected, no offenses detected.*|"
+    r"All matched files use Prettier code style!.*|All done! .*|\d+ files? (?:would be left unchanged|already formatted).*| ?\[OK\] No errors.*|"
+    r"Your code has been rated at 10.*|(?:\[\w+\] )?BUILD SUCCESS(?:FUL)?\b.*|Build succeeded\.?|\*\* (?:TEST|BUILD) SUCCEEDED \*\*|"
+    r"[ \t]*Finished `?\w+`? (?:profile )?.*target\(s\) in.*|INFO: Build completed successfully.*|Build complete!.*|✓ built in .*|.*[Cc]ompiled successfully.*|"
+    r"Checked \d+ files? in .*(?:No fixes applied|no errors).*|✔ No ESLint warnings or errors.*|svelte-check found 0 errors.*|No issues found!.*|"
+    r"Test run with \d+ tests? passed .*|Contracts: .*, 0 broken\..*|PASS$|OK$|OK \(skipped=\d+\)$|The configuration is valid.*|Success! The configuration is valid.*"
 )  # fmt: skip
-_NOT_RUN = _m(
-    r".*: (?:command )?not found$|.*: No such file or directory$|^(?:npm (?:ERR!|error) )?Missing script:.*|^error Command \".*\" not found\..*|"
-    r"^ERROR: file or directory not found:.*|.*error: unrecognized arguments:.*|^ERROR: unrecognized arguments.*|^g?make: \*\*\* No rule to make target.*|"
-    r"^.*No module named '?(?:pytest|mypy|ruff|flake8|tox|unittest)\b.*|^error: no such (?:command|subcommand).*|^no tests ran in .*|^collected 0 items.*|"
-    r"^=+ no tests ran in .*|^No tests found.*|^mise ERROR no task.*|^error: Script not found.*|^error: Justfile does not contain recipe.*|"
-    r"^.*npm (?:ERR!|error) could not determine executable to run.*|^Could not locate Gemfile.*|^usage: .*"
+_NOT_RUN = _line(
+    r".*: (?:command )?not found$|.*: No such file or directory$|(?:npm (?:ERR!|error) )?Missing script:.*|error Command \".*\" not found\..*|"
+    r"ERROR: file or directory not found:.*|.*error: unrecognized arguments:.*|ERROR: unrecognized arguments.*|g?make: \*\*\* No rule to make target.*|"
+    r".*No module named '?(?:pytest|mypy|ruff|flake8|tox|unittest)\b.*|error: no such (?:command|subcommand).*|no tests ran in .*|collected 0 items.*|"
+    r"=+ no tests ran in .*|No tests found.*|mise ERROR no task.*|error: Script not found.*|error: Justfile does not contain recipe.*|"
+    r".*npm (?:ERR!|error) could not determine executable to run.*|Could not locate Gemfile.*|usage: .*"
 )  # fmt: skip
 _TIMEOUT = _m(
     r"^.*(?:[Cc]ommand timed out|timed out after \d+|Timeout: .* exceeded|test timed out after|Exceeded timeout of).*$"
@@ -198,7 +203,9 @@ def _hard(line: str) -> bool:
 def _counted(text: str) -> Reading | None:
     """The last runner that printed counts decides; one that prints a line a package is summed."""
     best: tuple[int, Reading] | None = None
-    for pattern, _, add in _COUNTED:
+    for pattern, add, word in _COUNTED:
+        if word not in text:
+            continue
         matches = [m for m in pattern.finditer(text) if any(v is not None for v in m.groupdict().values())]
         if not matches:
             continue

@@ -1,6 +1,6 @@
 """Who a text gives away by its paths and addresses: home folders, user names, names of authors, e-mail addresses.
 
-Finding only; what they are replaced with is `redact`'s work. Account names that nobody is called by (root, runner,
+Finding only; what they are replaced with is `passes`'s work. Account names that nobody is called by (root, runner,
 ubuntu) are left, so that paths of machines stay readable.
 """
 
@@ -63,7 +63,12 @@ _AUTHOR = re.compile(
 def is_person(name: str) -> bool:
     """Whether a name may be somebody's."""
     words = name.lower().split()
-    return len(name) >= 2 and any(w not in NOBODY for w in words) and any(c.isalpha() for c in name)
+    return (
+        len(name) >= 2
+        and any(w not in NOBODY for w in words)
+        and any(c.isalpha() for c in name)
+        and not name.startswith("redacted_")  # what was cleaned once stays as it is
+    )
 
 
 def begins_word(text: str, at: int) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sessionbank.trajectory import secret_rules
+from sessionbank.redaction import rules
+from sessionbank.redaction.kept import kept_rules
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,15 +83,15 @@ def _count(match: re.Match[str]) -> str:
 def _gates() -> tuple[tuple[str, str, bool], ...]:
     """Group of rules, pattern, whether capitals are the same as small letters."""
     # Prefixes of known makers: the prefix and what tokens are made of is enough. Short prefixes need their pattern.
-    long = [r for r in secret_rules.EXACT if len(r.anchor) >= _TELLING and r.is_bounded]
-    short = [r for r in secret_rules.EXACT if r not in long and not r.anchor.startswith(("-", "PuTTY"))]
+    long = [r for r in rules.EXACT if len(r.anchor) >= _TELLING and r.is_bounded]
+    short = [r for r in rules.EXACT if r not in long and not r.anchor.startswith(("-", "PuTTY"))]
     anchors = _joined(sorted({re2_literal(r.anchor) for r in long}))
     exact = f"{_BOUND}(?:(?:{anchors}){_TOKEN}{{8}}|{_joined(_of(r) for r in short if r.is_bounded)})"
     inner = _joined(_of(r) for r in short if not r.is_bounded)
-    assigned = [r for r in secret_rules.FOLDED if r.check is secret_rules.guess]
-    words = f"(?:{_joined(re2_literal(r.anchor) for r in assigned)}){widened(secret_rules.ASSIGNED)}"
-    other = [_of(r) for r in secret_rules.FOLDED if r not in assigned]
-    kept = secret_rules.kept_rules()
+    assigned = [r for r in rules.FOLDED if r.check is rules.guess]
+    words = f"(?:{_joined(re2_literal(r.anchor) for r in assigned)}){widened(rules.ASSIGNED)}"
+    other = [_of(r) for r in rules.FOLDED if r not in assigned]
+    kept = kept_rules()
     plain = [
         p
         for p in (widened(k.pattern.pattern) for k in kept if not k.pattern.flags & re.IGNORECASE)

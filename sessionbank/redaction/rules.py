@@ -1,8 +1,8 @@
 """What a secret looks like: one rule a kind, each with a literal that must be there before its pattern is tried.
 
-Rules only: finding and replacing is `redact`'s work. Keys of known makers are told by their prefix (`secret_prefixes`);
+Rules only: finding and replacing is `passes`'s work. Keys of known makers are told by their prefix (`prefixes`);
 everything else by what stands before it ("password = ..."), where `guess` decides whether the value is a secret or
-code. detect-secrets brings its own patterns on top (see `kept_rules`).
+code. detect-secrets brings its own patterns on top (see `kept`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
-from sessionbank.trajectory.secret_prefixes import EXACT, Rule, mixed
+from sessionbank.redaction.prefixes import EXACT, Rule, mixed
 
 _QUOTE = r"\\*[\"'`]"
 _VALUE = (
@@ -181,37 +178,5 @@ _AWS_SECRET = Rule(
     mixed,
 )
 
-__all__ = ["EXACT", "FOLDED", "Rule", "guess", "kept_rules"]
+__all__ = ["EXACT", "FOLDED", "Rule", "guess"]
 FOLDED: tuple[Rule, ...] = (_AWS_SECRET, *_CONTEXT)
-
-# Classes of detect-secrets that we do not run: guessing by entropy and keyword (ids and code look random too; `guess`
-# does it with more care), public IP addresses, encrypted passwords of Artifactory (their pattern takes ordinary words).
-_KEPT_SKIPPED = frozenset({
-    "Base64HighEntropyString", "HexHighEntropyString", "KeywordDetector", "IPPublicDetector", "ArtifactoryDetector",
-    "NpmDetector",  # takes the rest of the line
-    "IbmCloudIamDetector",  # any word of 44 letters after "pass:"
-    "JwtTokenDetector", "PrivateKeyDetector",  # these two match a part only; the rules above take the whole
-})  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class KeptRule:
-    """A pattern of detect-secrets."""
-
-    kind: str
-    pattern: re.Pattern[str]
-
-
-@lru_cache(maxsize=1)
-def kept_rules() -> tuple[KeptRule, ...]:
-    """The patterns of the installed detect-secrets."""
-    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
-    from detect_secrets.plugins.base import RegexBasedDetector
-
-    found = []
-    classes: dict[str, Any] = dict(get_mapping_from_secret_type_to_class())
-    for kind, made in classes.items():
-        if issubclass(made, RegexBasedDetector) and made.__name__ not in _KEPT_SKIPPED:
-            label = re.sub(r"[^a-z0-9]+", "-", kind.lower()).strip("-")
-            found += [KeptRule(label, pattern) for pattern in made().denylist]
-    return tuple(found)

@@ -1,6 +1,6 @@
 """Keys and tokens that are told by how they begin: the prefix that their maker gives them, and the shape of the rest.
 
-A table, and the few that need more than a prefix. What is told by the words around it is in `secret_rules`.
+A table, and the few that need more than a prefix. What is told by the words around it is in `rules`.
 """
 
 from __future__ import annotations
