@@ -78,12 +78,12 @@ class _Explorer:
             options=VIEWS, value="Graph", description="View", style={"button_width": "110px", "description_width": "70px"},
             tooltips=["Who reaches whom", "When: a lane an agent", "How often: press a count", "What is critical, and why"],
         )  # fmt: skip
-        self.sender = w.Dropdown(options=[("anyone", None), *names], description="From", style=wide,
+        self.sender = w.Dropdown(options=[("anyone", ""), *names], description="From", style=wide,
                                  tooltip="Only interactions that this agent sent")  # fmt: skip
-        self.receiver = w.Dropdown(options=[("anyone", None), *names], description="To", style=wide,
+        self.receiver = w.Dropdown(options=[("anyone", ""), *names], description="To", style=wide,
                                    tooltip="Only interactions that reached this agent")  # fmt: skip
         used = {e.type for e in self.view.edges}
-        self.type = w.Dropdown(options=[("all types", None), *((t, t) for t in TYPES if t in used)], description="Type",
+        self.type = w.Dropdown(options=[("all types", ""), *((t, t) for t in TYPES if t in used)], description="Type",
                                style=wide, tooltip="Only interactions of this type")  # fmt: skip
         self.kind = w.Dropdown(options=KINDS_SHOWN, value="all", description="Show", style=wide,
                                tooltip="Only critical, failed, emergent or inferred interactions")  # fmt: skip
@@ -255,16 +255,16 @@ class _Explorer:
         if self.list.value is not None:
             edge = self.view.edges[self.list.value]
             return edge.from_agent, edge.to_agent
-        both = (self.sender.value, self.receiver.value)
-        return both if None not in both else None
+        sender, receiver = self.sender.value, self.receiver.value
+        return (sender, receiver) if sender and receiver else None
 
     # -- what is chosen -------------------------------------------------------------------------------------------
 
     def _choice(self) -> Choice:
         return Choice(
-            self.sender.value,
-            self.receiver.value,
-            self.type.value,
+            self.sender.value or None,
+            self.receiver.value or None,
+            self.type.value or None,
             self.kind.value,
             self.words.value,
             self.order.value,
@@ -283,7 +283,7 @@ class _Explorer:
 
     def _show_all(self) -> None:
         with self._silently():
-            self.sender.value = self.receiver.value = self.type.value = None
+            self.sender.value = self.receiver.value = self.type.value = ""  # None would show nothing
             self.kind.value, self.words.value = "all", ""
         self._search()
 
@@ -292,7 +292,7 @@ class _Explorer:
         if self._quiet:
             return
         with self._silently():
-            self.sender.value, self.receiver.value = pair or (None, None)
+            self.sender.value, self.receiver.value = pair or ("", "")
         self._search()
 
     def _turn(self, by: int) -> None:

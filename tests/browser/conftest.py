@@ -11,12 +11,18 @@ from tests.browser.lab import FLAGS, Lab, chromium, serve
 
 
 @pytest.fixture(scope="session")
-def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that JupyterLab serves."""
+    return tmp_path_factory.mktemp("lab")
+
+
+@pytest.fixture(scope="session")
+def address(root: Path, lab_folder: Path) -> Iterator[str]:
     """Where JupyterLab answers."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed: pip install 'sessionbank[lab]'")
     if chromium() is None:
         pytest.skip("no Chromium on this machine: install the system's package `chromium`")
-    with serve(root, tmp_path_factory.mktemp("lab")) as found:
+    with serve(root, lab_folder) as found:
         yield found
 
 

@@ -115,11 +115,10 @@ class Lab:
         return found
 
     def run_all(self) -> None:
-        """Runs all cells, by the keyboard's way through the menu, and waits until the kernel is idle."""
-        self.page.click("text=Run >> visible=true")
-        self.page.click("text=Run All Cells >> visible=true")
+        """Runs all cells and waits until none is at work."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
         self.page.wait_for_function(
-            "() => {const p=[...document.querySelectorAll('.jp-CodeCell .jp-InputArea-prompt')]"
+            "() => {const p=[...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .jp-InputArea-prompt')]"
             ".map(e => e.textContent); return p.length > 0 && !p.some(t => t.includes('*'));}",
             timeout=180_000,
         )
