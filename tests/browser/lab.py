@@ -24,7 +24,7 @@ FLAGS = (
 # Said by JupyterLab or the browser itself, whatever notebook is open.
 NOT_OURS = re.compile(
     r"favicon|Failed to load resource.*(404|403)|news|ERR_INTERNET_DISCONNECTED|ResizeObserver loop|sourcemap|"
-    r"jupyterlab_pygments|DEPRECATED|Permissions policy",
+    r"jupyterlab_pygments|DEPRECATED|Permissions policy|Canceled future|debugger state",
     re.IGNORECASE,
 )
 
@@ -96,17 +96,22 @@ class Lab:
             self.errors.append(text)
 
     def open(self, notebook: str) -> None:
-        """Opens a notebook, and no other, and waits until its cells are drawn."""
+        """Opens a notebook in front of those that are open, and waits until its cells are drawn."""
         page = self.page
         if not page.url.startswith(self.address):
             page.goto(f"{self.address}lab?reset")
             page.wait_for_function("() => window.jupyterapp", timeout=30_000)
             page.evaluate("async () => { await window.jupyterapp.restored; }")
-        page.evaluate("() => window.jupyterapp.commands.execute('application:close-all')")
-        page.evaluate(
-            "path => window.jupyterapp.commands.execute('docmanager:open', {path})", f"notebooks/{notebook}"
-        )
+        self._command("docmanager:open", path=f"notebooks/{notebook}")
+        title = page.locator(".lm-TabBar-tab.lm-mod-current.jp-mod-current", has_text=notebook)
+        title.wait_for(timeout=20_000)
         page.locator(".jp-NotebookPanel:visible .jp-Cell").first.wait_for(timeout=20_000)
+
+    def _command(self, name: str, **arguments: str) -> None:
+        """Has JupyterLab do something. Its answer is not waited for: tests wait for what shows on the page."""
+        self.page.evaluate(
+            "([name, given]) => { window.jupyterapp.commands.execute(name, given); }", [name, arguments]
+        )
 
     def text(self, words: str) -> Any:
         """The first place in the notebook that shows these words; waits for it."""
@@ -115,10 +120,13 @@ class Lab:
         return found
 
     def run_all(self) -> None:
-        """Runs all cells and waits until none is at work."""
-        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        """Runs all cells of a notebook that was never run, and waits until each has its number."""
+        prompts = "[...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .jp-InputArea-prompt')]"
+        panel = self.page.locator(".jp-NotebookPanel:visible")
+        panel.locator(".jp-KernelName", has_text="Python 3").wait_for(timeout=60_000)
+        panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for(timeout=60_000)
+        panel.locator(".jp-CodeCell").first.click()
+        self._command("notebook:run-all-cells")
         self.page.wait_for_function(
-            "() => {const p=[...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .jp-InputArea-prompt')]"
-            ".map(e => e.textContent); return p.length > 0 && !p.some(t => t.includes('*'));}",
-            timeout=180_000,
+            f"() => {prompts}.every(e => /[0-9]/.test(e.textContent))", timeout=120_000
         )
