@@ -27,6 +27,10 @@ class ObjectReader:
         self._stream = stream
         self._process: Any = None
 
+    def __del__(self) -> None:
+        with suppress(Exception):  # a bank that nobody closed: the interpreter may be ending too
+            self.close()
+
     def start(self) -> None:
         """Starts git, if it does not run."""
         self._process = self._process or self._started()

@@ -24,8 +24,9 @@ def test_git_refuses_it_and_the_advice_names_the_folder(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    with pytest.raises(RepositoryError, match=r"belongs to another user.*safe\.directory"):
-        sb.open_bank(repo, cache=tmp_path / "cache", state_dir=tmp_path, progress=False).sessions()
+    told = pytest.raises(RepositoryError, match=r"belongs to another user.*safe\.directory")
+    with sb.open_bank(repo, cache=tmp_path / "cache", state_dir=tmp_path, progress=False) as bank, told:
+        bank.sessions()
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "safe.directory")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "*")
