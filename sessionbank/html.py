@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.redaction import shown, shown_all
+from sessionbank.redaction.views import cut
 
 if TYPE_CHECKING:
     from sessionbank.records import Message, Session
@@ -20,10 +21,19 @@ _WHITE = 8  # characters of a text for each that is shown of it: lines are joine
 _CELL = "text-align:left;padding:2px 10px 2px 0;vertical-align:top"
 
 
+def one_line(text: str | None, length: int) -> str:
+    """The text on one line, cut to `length` characters with an ellipsis; neither redacted nor escaped.
+
+    Example:
+        >>> one_line("a  b c d", 6)
+        'a b c…'
+    """
+    return cut(" ".join((text or "").split()), length)
+
+
 def shortened(text: str | None, length: int = 160) -> str:
     """The text as a view may show it, on one line, cut to `length` characters; not escaped."""
-    flat = " ".join(shown(text, limit=length * _WHITE).split())
-    return flat if len(flat) <= length else flat[: length - 1] + "…"
+    return one_line(shown(text, limit=length * _WHITE), length)
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -76,7 +86,7 @@ def session_html(session: Session) -> str:
     said = [m for m in t.messages if m.kind in ("prompt", "reply") and m.text and not m.is_subagent]
     # together, so that what one message gives away is taken out of all
     texts = shown_all((m.text for m in said[:12]), limit=160 * _WHITE)
-    lines = [(m.seq, m.kind, shortened(text)) for m, text in zip(said, texts, strict=False)]
+    lines = [(m.seq, m.kind, one_line(text, 160)) for m, text in zip(said, texts, strict=False)]
     more = f'<div style="opacity:.7">… and {len(said) - 12} more</div>' if len(said) > 12 else ""
     return box(
         f"Session {session.session_id}",

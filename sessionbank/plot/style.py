@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from sessionbank.errors import QueryError
+from sessionbank.html import shortened
 from sessionbank.plot import themes
 from sessionbank.redaction import shown
 
@@ -191,8 +192,7 @@ def plain(text: str, *, width: int = 90) -> str:
 
     Characters that the font in use does not have become □.
     """
-    flat = " ".join(shown(str(text), limit=width * 8).split())  # without secrets, before it is cut
-    cut = flat if len(flat) <= width else flat[: width - 1] + "…"
+    cut = shortened(str(text), width)
     if not cut.isascii() or not cut.isprintable():
         known = _glyphs()
         cut = "".join(c if c.isprintable() and ord(c) in known else "\N{WHITE SQUARE}" for c in cut)

@@ -10,9 +10,9 @@ of what is absent or idle, and what is drawn half-transparent on purpose are bel
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import QueryError
@@ -67,22 +67,7 @@ THEMES = {
 _current = THEMES["light"]
 
 
-class Switched:
-    """What `theme` gives: used with ``with``, it puts back the theme from before."""
-
-    def __init__(self, before: Theme) -> None:
-        self._before = before
-
-    def __enter__(self) -> Switched:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        _switch(self._before)
-
-
-def theme(name: str) -> Switched:
+def theme(name: str) -> ExitStack:
     """Draws in the theme ``light`` or ``dark`` from now on; with ``with``, until the block ends.
 
     A picture keeps the theme that it was drawn in. Raises `QueryError` for another name.
@@ -96,9 +81,10 @@ def theme(name: str) -> Switched:
     """
     if name not in THEMES:
         raise QueryError(f"no theme {name!r}; there are {' and '.join(THEMES)}")
-    before = _current
+    undo = ExitStack()
+    undo.callback(_switch, _current)
     _switch(THEMES[name])
-    return Switched(before)
+    return undo
 
 
 def current() -> Theme:

@@ -8,36 +8,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from types import TracebackType
+from contextlib import ExitStack
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from sessionbank.redaction.passes import SHORTEST, Pass, Placeholders
+if TYPE_CHECKING:
+    from sessionbank.redaction.passes import Pass, Placeholders
 
 SWITCH = "SESSIONBANK_REDACT_VIEWS"  # the environment variable; "0" leaves texts as they are
 _MARGIN = 4096  # beyond the limit, so that what begins before it is known for what it is
 _KEPT = 4096  # texts whose answer is remembered
 _LONGEST_KEPT = 4096  # characters of a text whose answer is remembered
 
-_placeholders = Placeholders()
 _answers: dict[str, str] = {}
 _is_on = os.environ.get(SWITCH, "1").strip().lower() not in ("0", "false", "no", "off")
 
 
-class _Before:
-    """What `redact_views` gives: as a context manager it brings back the state from before."""
-
-    def __init__(self, was_on: bool) -> None:
-        self._was_on = was_on
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        redact_views(self._was_on)
-
-
-def redact_views(on: bool = True) -> _Before:
+def redact_views(on: bool = True) -> ExitStack:
     """Whether HTML views, pictures and log lines leave out secrets, addresses and names of people; they do by default.
 
     Holds for the whole process, or for a ``with`` block. The environment variable SESSIONBANK_REDACT_VIEWS=0 turns it
@@ -52,8 +39,10 @@ def redact_views(on: bool = True) -> _Before:
         'cd /Users/mkowalczyk/src'
     """
     global _is_on
-    before, _is_on = _Before(_is_on), bool(on)
-    return before
+    undo = ExitStack()
+    undo.callback(redact_views, _is_on)
+    _is_on = bool(on)
+    return undo
 
 
 def are_views_redacted() -> bool:
@@ -82,20 +71,18 @@ def shown_all(texts: Iterable[str | None], *, limit: int | None = None) -> list[
         given = [t if len(t) <= limit + _MARGIN else t[: limit + _MARGIN] for t in given]
     if _is_on:
         given = [_one(given[0])] if len(given) == 1 else _cleaned(given)
-    return given if limit is None else [_cut(t, limit) for t in given]
+    return given if limit is None else [cut(t, limit) for t in given]
 
 
 def _cleaned(texts: list[str]) -> list[str]:
-    done = Pass(_placeholders, texts).cleaned
+    done = _pass(texts).cleaned
     return [done[t][0] if t in done else t for t in texts] if done else texts
 
 
 def _one(text: str) -> str:
-    if len(text) < SHORTEST:
-        return text
     answer = _answers.get(text)
     if answer is None:
-        answer = Pass(_placeholders, (text,)).text(text)
+        answer = _pass((text,)).text(text)
         if len(text) <= _LONGEST_KEPT:
             if len(_answers) >= _KEPT:
                 _answers.clear()
@@ -103,5 +90,21 @@ def _one(text: str) -> str:
     return answer
 
 
-def _cut(text: str, limit: int) -> str:
+def _pass(texts: Iterable[str]) -> Pass:
+    from sessionbank.redaction.passes import (
+        Pass,  # its rules are compiled when a view is drawn, not at the start
+    )
+
+    return Pass(_placeholders(), texts)
+
+
+@lru_cache(maxsize=1)
+def _placeholders() -> Placeholders:
+    from sessionbank.redaction.passes import Placeholders
+
+    return Placeholders()
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, or as much of it as makes `limit` characters with an ellipsis at its end."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"

@@ -28,6 +28,7 @@ COUNTED_BY = ("day", "commit", "branch", "agent", "model", "checkpoint")
 _WORDS = {
     "sessions": ("intent",), "commits": ("subject",), "diagnostics": ("message", "path"), "outcomes": ("reason",),
     "interactions": ("from_role", "to_role"), "members": ("role",), "checkpoints": ("branch", "strategy", "cli_version"),
+    "tool_calls": ("tool_name", "mcp_server"),
 }  # fmt: skip
 _CALLS = ("session_id", "tool_name", "mcp_server", "status", "is_subagent", "inherited_from", "duration_ms")
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -66,8 +67,6 @@ def gather(
     names = ("sessions", "checkpoints", "commits", "attribution", "diagnostics", "reconcile", "learnings")
     tables = {name: getattr(bank, name)() for name in names}
     tables["tool_calls"] = schema.frame(bank.arrow("tool_calls").select(list(_CALLS)))
-    tables["tool_calls"]["tool_name"] = clean.column(tables["tool_calls"]["tool_name"])
-    tables["tool_calls"]["mcp_server"] = clean.column(tables["tool_calls"]["mcp_server"])
     tables["records"] = schema.frame(bank.arrow("records").select(["session_id", "prompt_text"]))
     for name, frame in tables.items():
         _clean_words(name, frame, clean)

@@ -115,6 +115,11 @@ def section(name: str, title: str, *parts: Any, lead: Any = "") -> Markup:
     )
 
 
+def empty(words: str) -> Markup:
+    """What stands in the place of a section that has nothing to show."""
+    return Markup(f'<p class="empty">{html(words)}</p>')
+
+
 def paragraph(*parts: Any) -> Markup:
     """A paragraph."""
     return Markup(f"<p>{joined(*parts)}</p>")

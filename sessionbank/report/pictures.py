@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -41,17 +42,16 @@ class Gallery:
         self._drawn: dict[str, Markup] = {}
         self._names: list[str] = []
         self.colours: dict[str, tuple[str, str]] = {n: (a, b) for n, a, b in NEUTRAL.values()}
-        self._theme: themes.Switched | None = None
+        self._theme = ExitStack()
 
     def __enter__(self) -> Gallery:
-        self._theme = themes.theme("light")
+        self._theme.enter_context(themes.theme("light"))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._theme is not None:
-            self._theme.__exit__(kind, error, trace)
+        self._theme.close()
 
     def __getitem__(self, name: str) -> Markup:
         """A picture by name, as a figure element; empty where there was nothing to draw."""

@@ -13,9 +13,9 @@ from sessionbank.report.markup import (
     Column,
     Markup,
     capped,
+    empty,
     is_missing,
     joined,
-    paragraph,
     rule,
     section,
     share,
@@ -43,10 +43,10 @@ def of(facts: Facts, gallery: Gallery) -> list[Markup]:
 def _activity(facts: Facts, gallery: Gallery) -> Markup:
     days, sessions = facts.totals["day"], facts["sessions"]
     if not days["day"].notna().any():
-        return section("activity", "Activity", _nothing("No call of a model has a time."))
+        return section("activity", "Activity", empty("No call of a model has a time."))
     unit = period(days)
     rows = _periods(days, sessions, facts.tz, unit)
-    most = max((r[4] for r in rows if not is_missing(r[4])), default=0.0) or 1.0
+    most = _most(rows)
     shown = rows[-PERIODS:]
     undated = days[days["day"].isna()]
     calls = int((undated["api_calls"] + undated["subagent_api_calls"]).sum())
@@ -106,7 +106,7 @@ def _cost(facts: Facts, gallery: Gallery) -> Markup:
     from sessionbank.plot.attribution import cost_by_commit_data
 
     if facts.totals["checkpoint"].empty:
-        return section("cost", "Cost", _nothing("No call of a model was recorded."))
+        return section("cost", "Cost", empty("No call of a model was recorded."))
     commits = cost_by_commit_data(facts.totals["checkpoint"], facts["commits"])
     whole_cost = total(commits["cost_usd"])
     named = commits[commits["commit_sha"].notna()]
@@ -144,7 +144,7 @@ def _branches(facts: Facts) -> Markup:
     rows = _summed(facts.totals["branch"], "branch")
     most = _most(rows)
     shown = rows[:BRANCHES]
-    left = sum(cost for *_, cost in rows[BRANCHES:] if cost == cost)
+    left = sum(cost for *_, cost in rows[BRANCHES:] if not is_missing(cost))
     note = capped(len(shown), len(rows), "branches", rest=f"; the others together {usd(left)} USD")
     columns = [Column("branch of the work"), *_FIGURES]
     cells = [
@@ -201,7 +201,7 @@ def _agents(facts: Facts, gallery: Gallery) -> Markup:
     sessions, by_agent = facts["sessions"], facts.totals["agent"].set_index("agent")
     present = sessions[sessions["transcript_state"] == "present"]
     if present.empty:
-        return section("agents", "Agents and models", _nothing("No session has a transcript."))
+        return section("agents", "Agents and models", empty("No session has a transcript."))
     rows = []
     for agent, mine in present.groupby("agent", dropna=False):
         sums = by_agent.loc[agent] if agent in by_agent.index else None
@@ -224,7 +224,7 @@ def _agents(facts: Facts, gallery: Gallery) -> Markup:
         Column("API calls", "figure"), Column("USD", "figure"),
     ]  # fmt: skip
     cells = [
-        (a, whole(n), whole(p), f"{h:,.1f}" if h == h else NOT_KNOWN, whole(c), usd(cost))
+        (a, whole(n), whole(p), NOT_KNOWN if is_missing(h) else f"{h:,.1f}", whole(c), usd(cost))
         for a, n, p, h, c, cost in rows
     ]
     models = _summed(facts.totals["model"], "model")
@@ -254,7 +254,7 @@ def _tools(facts: Facts, gallery: Gallery) -> Markup:
     calls = facts["tool_calls"]
     own = calls[calls["inherited_from"].isna()]
     if own.empty:
-        return section("tools", "Tools and errors", _nothing("No tool call was recorded."))
+        return section("tools", "Tools and errors", empty("No tool call was recorded."))
     data = tools_by_status_data(calls)
     name = own["tool_name"].where(own["mcp_server"].isna(), own["mcp_server"] + ": " + own["tool_name"])
     middle = own.groupby(name)["duration_ms"].median()
@@ -282,7 +282,3 @@ def _tools(facts: Facts, gallery: Gallery) -> Markup:
 
 def _seconds(milliseconds: Any) -> str:
     return NOT_KNOWN if is_missing(milliseconds) else f"{float(milliseconds) / 1000:,.1f}"
-
-
-def _nothing(words: str) -> Markup:
-    return Markup(paragraph(words).replace("<p>", '<p class="empty">', 1))

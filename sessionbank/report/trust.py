@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessionbank.redaction.views import cut
 from sessionbank.report.facts import Facts
 from sessionbank.report.markup import (
     NOT_KNOWN,
     Column,
     Markup,
     capped,
+    empty,
     html,
     is_missing,
     joined,
@@ -47,7 +49,7 @@ def _attribution(facts: Facts, gallery: Gallery) -> Markup:
     stated = facts["attribution"]
     told = stated[stated["is_representative"].astype(bool)]
     if told.empty:
-        return section("attribution", "Attribution", _empty("No checkpoint states who wrote its lines."))
+        return section("attribution", "Attribution", empty("No checkpoint states who wrote its lines."))
     columns = ("agent_lines", "human_added", "human_modified", "human_removed", "total_committed")
     names = ("by agents", "added by people", "changed by people", "removed by people", "committed in all")
     odd = told["warning"].notna()
@@ -79,7 +81,7 @@ def _outcomes(facts: Facts, gallery: Gallery) -> Markup:
     outcomes = facts["outcomes"]
     own = outcomes[outcomes["strategy"] == "evidence"]
     if own.empty:
-        return section("outcomes", "Outcomes", _empty("There are no sessions to judge."))
+        return section("outcomes", "Outcomes", empty("There are no sessions to judge."))
     rows = []
     for label in LABELS:
         mine = own[own["label"] == label]
@@ -127,7 +129,7 @@ def _not_well(facts: Facts, own: pd.DataFrame) -> Markup:
         its = known.loc[r["session_id"]]
         begun = its["started_at"]
         rows.append((
-            r["session_id"][:8], f"{begun.tz_convert(facts.tz):%Y-%m-%d}" if begun == begun else NOT_KNOWN,
+            r["session_id"][:8], f"{begun.tz_convert(facts.tz):%Y-%m-%d}" if not is_missing(begun) else NOT_KNOWN,
             _short(its["intent"], _INTENT) or _short(asked.get(r["session_id"]), _INTENT), _tag(r["label"]),
             f"{r['confidence']:.2f}", _short(_why(facts["outcomes"], r), _REASON),
         ))  # fmt: skip
@@ -165,7 +167,7 @@ def _teams(facts: Facts, gallery: Gallery) -> Markup:
         return section(
             "teams",
             "Teams",
-            _empty("In no session did several agents work together, as far as transcripts show."),
+            empty("In no session did several agents work together, as far as transcripts show."),
         )
     groups = []
     for (source, target, kind), mine in edges.groupby(["from_agent", "to_agent", "type"], sort=False):
@@ -291,8 +293,4 @@ def _tag(word: str) -> Markup:
 def _short(text: Any, length: int) -> str | None:
     if not isinstance(text, str):
         return None
-    return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _empty(words: str) -> Markup:
-    return Markup(f'<p class="empty">{html(words)}</p>')
+    return cut(text, length)

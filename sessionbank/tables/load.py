@@ -148,7 +148,7 @@ class Loader:
                 for sid in group:
                     inherited = job.copies.get(sid, {})
                     if sid in job.resumed:
-                        add_resumed(part, sid, job.resumed[sid], inherited=inherited, hashing=hashing)
+                        add_resumed(part, sid, job.resumed.pop(sid), inherited=inherited, hashing=hashing)
                     else:
                         records = job.sessions[sid]
                         add_session(part, (sid, records), stream, inherited=inherited, hashing=hashing)
@@ -178,7 +178,7 @@ class _Job:
     sessions: Mapping[str, list[SessionRecord]]
     signatures: Mapping[str, str]
     copies: Mapping[str, Mapping[str, str]]  # session -> uuid -> session that owns the row
-    resumed: Mapping[str, Resumed]
+    resumed: dict[str, Resumed]  # what is not built yet
 
     def size(self, session_id: str) -> int:
         """Bytes of stored transcripts."""

@@ -5,7 +5,6 @@ The widget only holds controls together: `bank_rows` filters, `bank_html` draws,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from sessionbank.trajectory.model import LABELS
 from sessionbank.widgets import session_look as look
 from sessionbank.widgets.bank_html import header_html, rows_html
 from sessionbank.widgets.bank_rows import SessionRows, Walk
-from sessionbank.widgets.session_explorer import session_explorer
+from sessionbank.widgets.session_explorer import button, session_explorer
 from sessionbank.widgets.shown_texts import Shown
 
 if TYPE_CHECKING:
@@ -96,12 +95,12 @@ class _Finder:
         self.page = w.BoundedIntText(
             value=1, min=1, max=1, description="Page", style=slim, layout={"width": "110px"}
         )
-        self.more = _button("Look on", self.look_on, "Work out more outcomes")
+        self.more = button("Look on", self.look_on, "Work out more outcomes")
         self.where, self.said, self.table = w.Label(), w.HTML(), w.HTML()
         self.table.layout = {"flex": "1 1 auto", "margin": "0", "min_width": "0"}
         moves = [
-            _button("First", lambda: self.turn(1)), _button("Previous", lambda: self.turn(self.page.value - 1)),
-            _button("Next", lambda: self.turn(self.page.value + 1)), _button("Last", lambda: self.turn(self.page.max)),
+            button("First", lambda: self.turn(1)), button("Previous", lambda: self.turn(self.page.value - 1)),
+            button("Next", lambda: self.turn(self.page.value + 1)), button("Last", lambda: self.turn(self.page.max)),
         ]  # fmt: skip
         self.buttons = [self._row_button(n) for n in range(page)]
         self.ids: list[str] = []
@@ -112,14 +111,14 @@ class _Finder:
         self.finder = w.VBox([
             w.HBox([self.agent, self.branch, self.since, self.until], layout=wrap),
             w.HBox([self.search, self.scope, self.outcome, self.sort], layout=wrap),
-            w.HBox([*moves[:2], self.page, *moves[2:], self.where, self.more, _button("Clear filters", self.reset), self.redacted],
+            w.HBox([*moves[:2], self.page, *moves[2:], self.where, self.more, button("Clear filters", self.reset), self.redacted],
                    layout=wrap),
             w.HBox([column, self.table], layout={"align_items": "flex-start", "width": "100%"}),
         ])  # fmt: skip
         self.place = w.Label()
         self.bar = w.HBox(
-            [_button("Back to the sessions", self.back), _button("Previous session", lambda: self.step(-1)),
-             _button("Next session", lambda: self.step(1)), self.place],
+            [button("Back to the sessions", self.back), button("Previous session", lambda: self.step(-1)),
+             button("Next session", lambda: self.step(1)), self.place],
             layout={**wrap, "display": "none"},
         )  # fmt: skip
         self.reader = w.VBox([])
@@ -131,7 +130,7 @@ class _Finder:
 
     def _row_button(self, number: int) -> Any:
         layout = {"height": f"{look.ROW - 2}px", "margin": "1px 0", "width": "84px"}
-        return _button(f"Read {number + 1}", lambda: self.pick(number), "Read this session", layout=layout)
+        return button(f"Read {number + 1}", lambda: self.pick(number), "Read this session", layout=layout)
 
     def _observe(self) -> None:
         for control in (
@@ -243,9 +242,9 @@ class _Finder:
             is_read=self.rows.is_read,
             has_outcomes=self.outcome.value != _ANY,
         )
-        for number, button in enumerate(self.buttons):
-            button.layout.display = None if number < len(rows) else "none"
-            button.tooltip = f"Read session {rows[number].session_id}" if number < len(rows) else ""
+        for number, reader in enumerate(self.buttons):
+            reader.layout.display = None if number < len(rows) else "none"
+            reader.tooltip = f"Read session {rows[number].session_id}" if number < len(rows) else ""
         self._say_where(begin, pages)
 
     def _say_where(self, begin: int, pages: int) -> None:
@@ -316,13 +315,3 @@ def _close(widget: Any) -> None:
     for part in (widget.layout, getattr(widget, "style", None), widget):
         if part is not None:
             part.close()
-
-
-def _button(
-    name: str, act: Callable[[], None], hint: str = "", *, layout: dict[str, str] | None = None
-) -> Any:
-    import ipywidgets
-
-    button = ipywidgets.Button(description=name, tooltip=hint or name, layout=layout or {"width": "auto"})
-    button.on_click(lambda _: act())
-    return button

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from sessionbank.html import one_line
 from sessionbank.widgets import session_look as look
 from sessionbank.widgets.bank_rows import Row, SessionRows
-from sessionbank.widgets.shown_texts import Shown, one_line
+from sessionbank.widgets.shown_texts import Shown
 
 _HEAD = (  # heading, width, whether figures
     ("stored (UTC)", "126px", False), ("agent", "112px", False), ("branch", "14%", False), ("session", "76px", False),

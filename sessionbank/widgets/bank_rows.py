@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.bank import SessionBank
@@ -164,18 +165,24 @@ class SessionRows:
 
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """The rows of these sessions, in this order."""
-        frame = self.frame.set_index("session_id").loc[list(ids)]
-        prompts = (
-            self.records.dropna(subset=["prompt_text"]).drop_duplicates("session_id").set_index("session_id")
-        )
-        return [self._row(sid, frame.loc[sid], prompts) for sid in ids]
+        return [self._row(sid, self._by_id.loc[sid]) for sid in ids]
 
-    def _row(self, sid: str, row: Any, prompts: pd.DataFrame) -> Row:
+    @cached_property
+    def _by_id(self) -> pd.DataFrame:
+        return self.frame.set_index("session_id")
+
+    @cached_property
+    def _prompts(self) -> dict[str, str]:
+        """The first stored prompt of each session."""
+        known = self.records.dropna(subset=["prompt_text"]).drop_duplicates("session_id")
+        return dict(zip(known["session_id"], known["prompt_text"], strict=True))
+
+    def _row(self, sid: str, row: Any) -> Row:
         session = self.session(sid)
         summary = session.summary
         about = summary.intent if summary and summary.intent else None
-        if about is None and sid in prompts.index:
-            about = str(prompts.at[sid, "prompt_text"])
+        if about is None:
+            about = self._prompts.get(sid)
         counts = {n: _known(row[n]) for n in ("message_count", "tool_errors", "cost_usd") if n in row.index}
         return Row(
             sid, str(row["agent"]), _known(row["stored_at"]), ", ".join(session.branches), about or "",

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from sessionbank.errors import SessionBankError
+from sessionbank.html import one_line
 from sessionbank.records import Message, Session, ToolCall
 from sessionbank.widgets import session_look as look
 from sessionbank.widgets.message_html import WHO
 from sessionbank.widgets.session_entries import parsed
-from sessionbank.widgets.shown_texts import Shown, one_line
+from sessionbank.widgets.shown_texts import Shown
 from sessionbank.widgets.text_html import MORE, diff_html, marked
 from sessionbank.widgets.tool_html import changed, texts_of
 

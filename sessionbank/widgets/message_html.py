@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
 
+from sessionbank.html import one_line
 from sessionbank.records import Block, Message, Session
 from sessionbank.widgets import session_look as look
 from sessionbank.widgets.session_entries import Entries, Entry
-from sessionbank.widgets.shown_texts import Shown, one_line
+from sessionbank.widgets.shown_texts import Shown
 from sessionbank.widgets.text_html import MORE, code_html, words_html
 from sessionbank.widgets.tool_html import call_html, duration, texts_of
 

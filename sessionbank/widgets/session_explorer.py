@@ -87,20 +87,20 @@ class _Reader:
         self.hit_words, self.trouble_words, self.where = w.Label(), w.Label(), w.Label()
         self.where.layout.min_width = "190px"
         hits = [
-            _button("Previous hit", lambda: self.jump(self.hits, -1)),
-            _button("Next hit", lambda: self.jump(self.hits, 1)),
+            button("Previous hit", lambda: self.jump(self.hits, -1)),
+            button("Next hit", lambda: self.jump(self.hits, 1)),
         ]
         errors = [
-            _button("Previous error", lambda: self.jump(self.troubles, -1), _TROUBLE),
-            _button("Next error", lambda: self.jump(self.troubles, 1), _TROUBLE),
+            button("Previous error", lambda: self.jump(self.troubles, -1), _TROUBLE),
+            button("Next error", lambda: self.jump(self.troubles, 1), _TROUBLE),
         ]
         self.slider = w.IntSlider(
             min=0, max=0, description="From", continuous_update=False, readout=False, style=slim, layout={"width": "260px"},
             tooltip="Where in the session the page begins",
         )  # fmt: skip
         moves = [
-            _button("First", lambda: self.go(0)), _button("Previous", lambda: self.go(self.start - self.size)),
-            _button("Next", lambda: self.go(self.start + self.size)), _button("Last", lambda: self.go(self._last())),
+            button("First", lambda: self.go(0)), button("Previous", lambda: self.go(self.start - self.size)),
+            button("Next", lambda: self.go(self.start + self.size)), button("Last", lambda: self.go(self._last())),
         ]  # fmt: skip
         seqs = [m.seq for m in session.messages] or [0]
         self.number = w.BoundedIntText(
@@ -275,9 +275,12 @@ def _count(places: Sequence[int], at: int | None, word: str) -> str:
     return f"{word} {places.index(at) + 1:,} of {len(places):,}" if at in places else total
 
 
-def _button(name: str, act: Callable[[], None], hint: str = "") -> Any:
+def button(
+    name: str, act: Callable[[], None], hint: str = "", *, layout: dict[str, str] | None = None
+) -> Any:
+    """A button with its name, what it does when pressed, and what it says of itself."""
     import ipywidgets
 
-    button = ipywidgets.Button(description=name, tooltip=hint or name, layout={"width": "auto"})
-    button.on_click(lambda _: act())
-    return button
+    made = ipywidgets.Button(description=name, tooltip=hint or name, layout=layout or {"width": "auto"})
+    made.on_click(lambda _: act())
+    return made

@@ -58,9 +58,9 @@ text-overflow:ellipsis;border:0;box-shadow:inset 0 -1px var(--sbx-faint)}}
 
 @lru_cache(maxsize=1)
 def sheet() -> str:
-    """The style element of these explorers, with that of `tones`."""
+    """The style element of these explorers, which goes on top of that of `tones`."""
     dark = '[data-jp-theme-light="false"] .sbx .tn,.vscode-dark .sbx .tn,.vscode-high-contrast .sbx .tn{--c:var(--d)}'
-    return f"{tones.sheet()}<style>{_RULES}{dark}</style>"
+    return f"<style>{_RULES}{dark}</style>"
 
 
 def pane(*parts: str, label: str = "", is_full: bool = False) -> str:
@@ -68,8 +68,7 @@ def pane(*parts: str, label: str = "", is_full: bool = False) -> str:
 
     With `is_full` long code does not scroll in a box of its own.
     """
-    named = f' role="region" aria-label="{escape(label)}"' if label else ""
-    return f'{sheet()}<div class="sbx{" full" if is_full else ""}"{named}>{"".join(parts)}</div>'
+    return tones.pane(*parts, label=label, more=sheet(), kind="full" if is_full else "")
 
 
 @lru_cache(maxsize=512)

@@ -50,14 +50,3 @@ class Shown:
 def left(text: str | None, limit: int) -> int:
     """How many characters of a text stand beyond the limit."""
     return max(len(text or "") - limit, 0)
-
-
-def one_line(text: str | None, length: int) -> str:
-    """The text on one line, cut to `length` characters with an ellipsis.
-
-    Example:
-        >>> one_line("a  b c d", 6)
-        'a b c…'
-    """
-    flat = " ".join((text or "").split())
-    return flat if len(flat) <= length else flat[: length - 1] + "…"

@@ -12,8 +12,9 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
-from sessionbank.html import shortened
+from sessionbank.html import one_line
 from sessionbank.redaction import shown
+from sessionbank.redaction.views import cut
 from sessionbank.team.model import Interaction, Team, TeamStep
 from sessionbank.team.score import INTERACTION_PARTS, STEP_PARTS, ScoreConfig
 from sessionbank.widgets import tones
@@ -45,7 +46,7 @@ class CriticalRow:
 def unchanged(text: str | None, *, limit: int | None = None) -> str:
     """The text as it is, cut to `limit` characters: what stands for `shown` where nothing is to be redacted."""
     text = text or ""
-    return text if limit is None or len(text) <= limit else text[: max(limit - 1, 0)] + "…"
+    return text if limit is None else cut(text, limit)
 
 
 def header_html(team: Team, *, show: Show = shown) -> str:
@@ -82,8 +83,8 @@ def list_label(
     when = f"{edge.timestamp:%H:%M:%S}" if edge.timestamp else "no time "
     score = "  –  " if total is None else f"{total:.2f}"
     failed = " [failed]" if edge.ok is False else ""
-    who = f"{shortened(label(edge.from_agent, names), 20)} → {shortened(label(edge.to_agent, names), 20)}"
-    said = shortened(show(edge.content, limit=90), 70)
+    who = f"{one_line(label(edge.from_agent, names), 20)} → {one_line(label(edge.to_agent, names), 20)}"
+    said = one_line(show(edge.content, limit=90), 70)
     return f"{mark} #{place + 1}  {when}  {score}  {who}  {edge.type}{failed}{': ' + said if said else ''}"
 
 

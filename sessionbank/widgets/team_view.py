@@ -210,4 +210,4 @@ class TeamView:
 
 
 def _millis(column: pd.Series[Any]) -> list[int | None]:
-    return [None if t != t or t is None else int(t.timestamp() * 1000) for t in column]
+    return [None if t != t else millis(t) for t in column]

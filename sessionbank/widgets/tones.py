@@ -72,10 +72,13 @@ def _variables(theme: themes.Theme) -> str:
     return ";".join(f"--sbx-{name}:{tone}" for name, tone in {**lines, **areas}.items())
 
 
-def pane(*parts: str, label: str = "") -> str:
-    """A part of an explorer with its look; the parts are HTML, `label` is what a screen reader calls it."""
+def pane(*parts: str, label: str = "", more: str = "", kind: str = "") -> str:
+    """A part of an explorer with its look; the parts are HTML, `label` is what a screen reader calls it.
+
+    `more` is a further style element, `kind` a further class.
+    """
     named = f' role="region" aria-label="{escape(label)}"' if label else ""
-    return f'{sheet()}<div class="sbx"{named}>{"".join(parts)}</div>'
+    return f'{sheet()}{more}<div class="sbx{" " + kind if kind else ""}"{named}>{"".join(parts)}</div>'
 
 
 def badge(text: str, colour: str = "") -> str:

@@ -9,10 +9,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from sessionbank.html import one_line
 from sessionbank.records import ToolCall
 from sessionbank.widgets import session_look as look
 from sessionbank.widgets.session_entries import parsed
-from sessionbank.widgets.shown_texts import Shown, left, one_line
+from sessionbank.widgets.shown_texts import Shown, left
 from sessionbank.widgets.text_html import MORE, Line, change, code_html, diff_html, marked, patch, rest_html
 
 _OLD = ("old_string", "oldString", "old_str", "oldText", "old_text")

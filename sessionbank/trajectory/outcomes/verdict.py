@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sessionbank.html import one_line
 from sessionbank.trajectory.model import Outcome
 
 SUCCESS_FROM = 0.67
@@ -52,5 +53,4 @@ def row(session_id: str, what: str, **place: Any) -> dict[str, Any]:
 
 def shortened(text: str, length: int = 200) -> str:
     """The text on one line, cut to `length` characters."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= length else flat[: length - 1] + "…"
+    return one_line(text, length)
