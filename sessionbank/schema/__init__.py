@@ -8,6 +8,7 @@ validator. Not here: how a value is worked out (that is `transcripts`, `tables`,
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import QueryError
@@ -54,6 +55,7 @@ def _arrow_type(kind: str) -> pa.DataType:
     }[kind]
 
 
+@cache
 def arrow_schema(name: str) -> pa.Schema:
     """The Arrow schema of a table: large strings, int64, bool, float64, timestamps in microseconds UTC."""
     import pyarrow as pa
@@ -107,6 +109,7 @@ def problems(name: str, arrow: pa.Table) -> list[str]:
     return found
 
 
+@cache
 def fingerprint() -> str:
     """Changes whenever a column of any table comes, goes, or changes its type."""
     return hashlib.sha256(

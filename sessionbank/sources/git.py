@@ -33,6 +33,8 @@ _LOG = (
     "log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%x00%at%x00%s%x00%B%x00", "-F",
     "--grep=Entire-Checkpoint:", "--ignore-missing",
 )  # fmt: skip
+_REF_ROLES = "%00%(symref)%00%(HEAD)"
+_ALL_REFS = ("for-each-ref", f"--format=%(refname)%00%(objectname)%00%(*objectname){_REF_ROLES}")
 _FOREIGN = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
 )  # fmt: skip
@@ -99,6 +101,7 @@ class GitReader:
         """Ends the git processes that belong to this reader."""
         if "objects" in self.__dict__:
             self.objects.close()
+        self._asked_refs = None  # GitPython ends what is let go of
         self._git.clear_cache()
 
     def refs(self) -> dict[str, str]:
@@ -106,13 +109,16 @@ class GitReader:
         seen = self._ref_files()  # before git reads them: a change meanwhile is seen the next time
         if seen is not None and seen == self._refs_seen:
             return self._refs
-        peel, rest = "%(refname)%00%(objectname)%00%(*objectname)", "%00%(symref)%00%(HEAD)"
+        early, self._asked_refs = self._asked_refs, None
         try:
-            out = self._run("for-each-ref", f"--format={peel}{rest}")
+            if early is not None and seen is not None and early[0] == seen:
+                out = self._finish(early[1])
+            else:
+                out = self._run(*_ALL_REFS)
         except (
             RepositoryError
         ):  # an object that a ref names is not here: names and ids can be had all the same
-            out = self._run("for-each-ref", f"--format=%(refname)%00%(objectname)%00{rest}")
+            out = self._run("for-each-ref", f"--format=%(refname)%00%(objectname)%00{_REF_ROLES}")
         found: dict[str, str] = {}
         self._head = self._origin_head = ""
         for line in out.decode("utf-8", ODD).split("\n")[:-1]:
@@ -156,11 +162,19 @@ class GitReader:
 
     _refs: dict[str, str]
     _refs_seen: list[tuple[str, int, int, int]] | None = None
+    # What `start` asked, and the files of the refs at that moment.
+    _asked_refs: tuple[list[tuple[str, int, int, int]], Any] | None = None
     _head = _origin_head = ""  # set by `refs`: the branch checked out, and what HEAD of origin names
 
-    def start(self) -> None:
-        """Lets git start while the caller goes on; the first question finds it ready."""
-        self.objects.start()
+    def start(self, first: str = "") -> None:
+        """Lets git start, list the refs and open its packs while the caller goes on: the first questions find it ready.
+
+        `first` names an object that will likely be asked for; it need not exist.
+        """
+        seen = self._ref_files()
+        if seen is not None:
+            self._asked_refs = seen, self._start(*_ALL_REFS)
+        self.objects.start(first)
 
     @cached_property
     def objects(self) -> ObjectReader:

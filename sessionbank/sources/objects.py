@@ -16,6 +16,7 @@ Found = tuple[str, bytes, bytes | None]  # as asked, type, content (None: not in
 MANY = 2_000  # from here on a process of its own that buffers is quicker
 DEEPEST = 64  # levels of folders; Entire writes six
 ODD = "backslashreplace"  # names that are not UTF-8 stay apart and can be written down; git never sees them again
+_SHORT = 1 << 14  # bytes that cost less to copy than a call
 _AT_ONCE = 500  # requests that fit a pipe: git never waits for us while we wait for git
 
 
@@ -26,14 +27,18 @@ class ObjectReader:
         self._start = start
         self._stream = stream
         self._process: Any = None
+        self._early = ""  # asked at the start, to be passed over
 
     def __del__(self) -> None:
         with suppress(Exception):  # a bank that nobody closed: the interpreter may be ending too
             self.close()
 
-    def start(self) -> None:
-        """Starts git, if it does not run."""
-        self._process = self._process or self._started()
+    def start(self, first: str = "") -> None:
+        """Starts git, if it does not run. It opens its packs at once where `first` names an object to look for."""
+        if self._process is None:
+            self._process = self._started()
+            self._early = first
+            self._ask([first] if first else [])
 
     def read(self, names: Sequence[str]) -> Iterator[Found]:
         """Each object, in the order asked. Names are object ids that were checked, or such with ``^{tree}``."""
@@ -48,11 +53,9 @@ class ObjectReader:
         try:
             while todo:
                 self.start()
-                process = self._process.proc
-                with suppress(BrokenPipeError):
-                    process.stdin.write("".join(f"{n}\n" for n in todo).encode())
-                    process.stdin.flush()
-                for found in answers(process.stdout, tuple(todo)):
+                self._pass_early()
+                self._ask(todo)
+                for found in answers(self._process.proc.stdout, tuple(todo)):
                     todo.pop(0)
                     yield found
                 if todo:  # git gave up on a damaged object: say so, go on behind it
@@ -61,6 +64,17 @@ class ObjectReader:
         finally:
             if todo:
                 self.close()  # answers that nobody took would be taken for those of the next questions
+
+    def _ask(self, names: Sequence[str]) -> None:
+        with suppress(BrokenPipeError):
+            self._process.proc.stdin.write("".join(f"{n}\n" for n in names).encode())
+            self._process.proc.stdin.flush()
+
+    def _pass_early(self) -> None:
+        early, self._early = self._early, ""
+        if early and not any(answers(self._process.proc.stdout, (early,))):  # it is damaged, and git gave up
+            self.close()
+            self.start()
 
     def _started(self) -> Any:
         process = self._start()
@@ -130,18 +144,22 @@ class Tree:
 
 def answers(out: Any, asked: Sequence[str]) -> Iterator[Found]:
     """What `cat-file --batch` prints for each name; ends early where git does."""
+    line, read = out.readline, out.read
     for name in asked:
-        head = out.readline().split()
+        head = line().split()
         if len(head) < 2:
             return
         if len(head) < 3 or not head[2].isdigit():
             yield name, b"", None  # missing, or ambiguous
             continue
         size = int(head[2])
-        data = out.read(size)
+        if size < _SHORT:  # the newline behind it comes along: one call less
+            data = read(size + 1)[:size]
+        else:
+            data = read(size)
+            read(1)
         if len(data) < size:
             return
-        out.read(1)
         yield name, head[1], data
 
 

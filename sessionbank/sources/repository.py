@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sessionbank.errors import RepositoryError
 from sessionbank.records import CheckpointRef
-from sessionbank.sources.entire import checkpoint_refs, listed
+from sessionbank.sources.entire import BRANCH, checkpoint_refs, listed
 from sessionbank.sources.git import Commit, GitReader, only_the_path_counts
 from sessionbank.sources.locking import lock
 from sessionbank.sources.store import Store, read_store
@@ -30,7 +30,7 @@ class Repository:
         self.branch = branch
         where = _unbundled(path, cache_dir) if path.is_file() else path
         self._git = GitReader(where)
-        self._git.start()
+        self._git.start(f"refs/heads/{BRANCH}^{{tree}}")
         self.identity = f"{self._git.common_dir if where == path else where}|{branch or ''}"
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def _usd(price: Any, counts: dict[str, int]) -> float:
     return float(price.calc_price(Usage(**counts))["total_price"])
 
 
+@cache
 def version() -> str:
     """The version of the price list."""
     from importlib.metadata import version as installed
