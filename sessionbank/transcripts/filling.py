@@ -57,7 +57,8 @@ class Filler:
     ) -> None:
         """Adds a block to a message, after those that it has."""
         blocks = self.rows.blocks
-        at = blocks[-1].block + 1 if blocks and blocks[-1].seq == seq else 0
+        last = blocks[-1] if blocks else (-1, 0)
+        at = last[1] + 1 if last[0] == seq else 0
         blocks.append(_new(BlockRow, (seq, at, kind, text, call_id, None, None, is_redacted)))
 
     def image(self, seq: int, media_type: Any, data: Any, *, call_id: str | None = None) -> None:
@@ -122,4 +123,6 @@ def iso(milliseconds: Any) -> str | None:
 
 def rest(value: dict[str, Any], known: frozenset[str]) -> dict[str, Any] | None:
     """What of a line no column holds."""
-    return {k: v for k, v in value.items() if k not in known} or None
+    if value.keys() <= known:
+        return None
+    return {k: v for k, v in value.items() if k not in known}

@@ -73,8 +73,9 @@ class _Reader:
 
     def entry(self, entry: Entry) -> None:
         value = entry[0]
-        what, message = value.get("type"), value.get("message")
-        if what == "message" and type(message) is dict:
+        what = value.get("type")
+        message = value.get("message") if what == "message" else None
+        if type(message) is dict:
             role = message.get("role")
             if role == "assistant":
                 self.reply(message, entry)
