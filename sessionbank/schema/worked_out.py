@@ -81,7 +81,7 @@ WORKED_OUT = (
     Table("lineage", "One session that comes from another.", (
         F("from_session", "str", "the earlier session", missing=NEVER),
         F("to_session", "str", "the later session", missing=NEVER),
-        F("relation", "str", "resumed, forked, compacted, spawned or teammate", missing=NEVER, origin="inferred"),
+        F("relation", "str", "resumed (goes on where it ended), forked (both go on), compacted (from its summary or plan), spawned or teammate", missing=NEVER, origin="inferred from shared lines, else recorded"),
         F("shared_messages", "int", "lines that both hold", "lines", "not counted", "counted"),
         F("evidence", "str", "what shows it", missing=NEVER, origin=OUT),
     )),

@@ -1,7 +1,8 @@
-"""Which session comes from which: edges inferred from lines that two sessions share.
+"""Which session comes from which: edges inferred from lines that two sessions share, and those that agents record.
 
 A session that repeats another's lines and goes on is `resumed` where the other ends there, `forked` where the other
-goes on as well. Relations that only some agents record are added by `state` as they are read.
+goes on as well. What some agents record themselves comes after it; what Claude Code's lines tell of sessions without
+shared lines is worked out in `continued`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from sessionbank.tables.continued import continued
 from sessionbank.tables.state import State
 
 
@@ -29,7 +31,8 @@ def lineage_rows(state: State) -> list[tuple[Any, ...]]:
     for (origin, copy), count in sorted(shared.items()):
         relation = "resumed" if ends.get(origin) == last_shared[origin, copy] else "forked"
         rows.append((origin, copy, relation, count, f"{count} lines with the same uuid"))
-    return rows + [row for row in told if (row[0], row[1]) not in shared]
+    rows += [row for row in told if (row[0], row[1]) not in shared]
+    return rows + continued(state)
 
 
 # What agents record of where a session comes from: keys of a header line -> relation.
