@@ -274,7 +274,7 @@ def _learn(about: dict[str, Any], value: dict[str, Any]) -> None:
         about.setdefault("parent", found)
     if found:
         about.setdefault("session", found)
-    branch = value.get("gitBranch") or _part(payload, "git").get("branch")
+    branch = value.get("gitBranch") or (_part(payload, "git") or _part(value, "git")).get("branch")
     if isinstance(branch, str) and branch:
         about.setdefault("branch", branch)
 

@@ -1,4 +1,4 @@
-"""Codex rollouts: JSONL lines of {timestamp, type, payload}, of which many tell the same thing twice.
+"""Codex rollouts: JSONL lines of {timestamp, type, payload}, of which many tell the same thing twice; the oldest are bare.
 
 What was said and done is read from ``response_item`` lines; an ``event_msg`` with the same text is its echo and says
 nothing, one without such a twin speaks for itself. ``token_count`` is cumulative: `codex_usage` parts it into calls.
@@ -21,6 +21,7 @@ from sessionbank.transcripts.filling import Filler
 from sessionbank.transcripts.rows import Entry, Format, SessionRows, joined, string
 
 _TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
+_ITEMS = frozenset({"message", "reasoning"})
 # Text that Codex itself puts before the model under the role of the user, where no event tells what was typed.
 _INJECTED = (
     "<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>", "<turn_aborted>",
@@ -36,11 +37,34 @@ _TURN_ENDS = frozenset({"task_started", "task_complete", "turn_started", "turn_c
 
 
 def _matches(whole: Any, first: list[dict[str, Any]]) -> bool:
-    return any(string(v.get("type")) in _TYPES and isinstance(v.get("payload"), dict) for v in first)
+    return any(
+        (string(v.get("type")) in _TYPES and isinstance(v.get("payload"), dict)) or _is_bare_mark(v)
+        for v in first
+    )
+
+
+def _is_bare_mark(value: dict[str, Any]) -> bool:
+    """Whether it is a header or state line as Codex wrote them until the summer of 2025, when items stood bare."""
+    if value.get("record_type") == "state":
+        return True
+    return "type" not in value and value.keys() >= {"id", "timestamp", "instructions"}
 
 
 def _split(data: bytes, problem: Callable[..., None]) -> list[jsonl.Stored]:
-    return jsonl.lines(data, problem, id_key="")
+    return [(i, _wrapped(value), *rest) for i, value, *rest in jsonl.lines(data, problem, id_key="")]
+
+
+def _wrapped(value: dict[str, Any]) -> dict[str, Any]:
+    """A bare line in the envelope that later writers put around it; it has no time of its own."""
+    if "payload" in value:
+        return value
+    kind = string(value.get("type"))
+    if kind in _ITEMS or (kind or "").endswith(("_call", "_output")):
+        return {"type": "response_item", "payload": value}
+    if kind is None and _is_bare_mark(value):
+        what = "state" if "record_type" in value else "session_meta"
+        return {"type": what, "timestamp": value.get("timestamp"), "payload": value}
+    return value
 
 
 class _Reader:

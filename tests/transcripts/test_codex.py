@@ -220,3 +220,32 @@ def test_real_rollout(read, stored):
     assert (
         len(texts) == kinds["event_msg", "agent_message"] == 270
     )  # each text stands twice, and is taken once
+
+
+def test_rollouts_of_before_the_envelope(read):
+    """Until the summer of 2025 items stood bare, below a header without a type; state lines say nothing."""
+    session = read(
+        lines(
+            {"id": "5973b6c0-94b8-487b-a530-2aeb6098ae0e", "timestamp": "2025-05-07T17:24:21.500Z",
+             "instructions": None, "git": {"branch": "main"}},
+            {"record_type": "state"},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "fix the total"}]},
+            {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Look first."}]},
+            {"record_type": "state"},
+            {"type": "function_call", "id": "fc_1", "name": "shell", "call_id": "call_1",
+             "arguments": '{"command":["bash","-lc","cat a.py"]}'},
+            {"type": "function_call_output", "call_id": "call_1",
+             "output": '{"output":"no such file","metadata":{"exit_code":1,"duration_seconds":0.1}}'},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Fixed."}]},
+        ),
+        session_id="5973b6c0-94b8-487b-a530-2aeb6098ae0e",
+    )  # fmt: skip
+    assert (session.format, session.agent, session.codes) == ("codex-rollout", "codex", [])
+    assert len(session.messages) == 8  # one a line
+    assert session.kinds("prompt") == ["fix the total"]
+    assert session.kinds("reply") == [None, None, "Fixed."]
+    assert session.of("calls", "tool_name", "status", "result_text", "command") == [
+        ("shell", "error", "no such file", "bash -lc 'cat a.py'")
+    ]
+    assert [m["timestamp"] for m in session.messages[:3]] == ["2025-05-07T17:24:21.500Z", None, None]
+    assert session.of("usage", "output_tokens") == [None, None]  # two calls, whose tokens nobody counted
