@@ -75,7 +75,7 @@ def _teammates(state: State) -> Iterator[Edge]:
             mates.setdefault(row["session_id"], (team, name))
     if not mates:
         return
-    started = {}
+    started: dict[tuple[str, str], tuple[str, str]] = {}
     for sid, call_id, name, team in _spawns(state):
         started.setdefault((team, name), (sid, call_id))
     for mate, named in mates.items():

@@ -51,7 +51,9 @@ def _is_bare_mark(value: dict[str, Any]) -> bool:
 
 
 def _split(data: bytes, problem: Callable[..., None]) -> list[jsonl.Stored]:
-    return [(i, _wrapped(value), *rest) for i, value, *rest in jsonl.lines(data, problem, id_key="")]
+    return [
+        (own, _wrapped(value), line, at) for own, value, line, at in jsonl.lines(data, problem, id_key="")
+    ]
 
 
 def _wrapped(value: dict[str, Any]) -> dict[str, Any]:
