@@ -18,6 +18,7 @@ from sessionbank.team.loose import from_sessions
 from sessionbank.team.metrics import TeamMetrics, handover_matrix, metrics
 from sessionbank.team.model import Interaction, Member, Team, TeamStep
 from sessionbank.team.patterns import Pattern, conformance
+from sessionbank.team.reweigh import reweigh
 from sessionbank.team.score import ScoreConfig, TeamScores, score
 from sessionbank.team.sensitivity import sensitivity
 from sessionbank.team.survival import frontier, survival, survival_totals
@@ -30,8 +31,8 @@ __all__ = [
     "Compressed", "CompressionConfig", "Interaction", "Member", "Pattern", "ScoreConfig", "Team",
     "TeamMetrics", "TeamScores", "TeamStep", "apply_template", "compress", "conformance", "critical_path",
     "edges_by_type", "from_input", "from_session", "from_sessions", "frontier", "handover_matrix",
-    "interaction_rows", "load_template", "member_rows", "member_time", "metrics", "problem_rows", "score", "sensitivity",
-    "survival", "survival_totals", "to_networkx", "to_team_yaml", "validate",
+    "interaction_rows", "load_template", "member_rows", "member_time", "metrics", "problem_rows", "reweigh", "score",
+    "sensitivity", "survival", "survival_totals", "to_networkx", "to_team_yaml", "validate",
 ]  # fmt: skip
 
 

@@ -11,7 +11,8 @@ by kind; a failure of work that stayed counts full, one that was mended and the 
 
 Interactions: the parts of `interaction_parts`. Into the total go failure to succeed downstream, the latency penalty,
 being emergent, and information density; ``quality`` is the weighted mean of success, quickness, being expected and
-density: how well it went, where the total says how much it matters. A missing part takes no part.
+density: how well it went, where the total says how much it matters. A missing part takes no part; where nothing but
+density is known, how well it went is not, and quality is missing.
 
 Critical are the highest totals that reach the threshold, at most `max_critical_ratio` of all, rounded down. Equal
 totals go by time, then by the order of members and steps. No model is asked.
@@ -19,7 +20,7 @@ totals go by time, then by the order of members and steps. No model is asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -177,6 +178,39 @@ def time_order(times: Sequence[int | None]) -> np.ndarray[Any, Any]:
     return order
 
 
+Columns = Sequence["np.ndarray[Any, Any]"]
+
+
+def weighed_interactions(team: Team, parts: Columns, config: ScoreConfig) -> Columns:
+    """Quality, total, rank and being critical of a team's interactions, by columns of `INTERACTION_PARTS`."""
+    import numpy as np
+
+    weights = [config.interaction_weights[p] for p in INTERACTION_PARTS]
+    down, late, expected, dense = parts
+    total = combined([1 - down, late, 1 - expected, dense], weights)
+    good = np.array([down, 1 - late, expected, dense])
+    share = np.where(np.isnan(good), 0.0, np.array(weights)[:, None])
+    mass = share.sum(axis=0)
+    is_told = ~np.isnan(good[:3]).all(axis=0) & (mass > 0)
+    quality = np.where(is_told, np.nansum(good * share, axis=0) / np.where(mass > 0, mass, 1), np.nan)
+    rank, is_critical = critical(
+        total, time_order([millis(e.timestamp) for e in team.interaction_list]),
+        threshold=config.critical_interaction_threshold, ratio=config.max_critical_ratio,
+    )  # fmt: skip
+    return quality, total, rank, is_critical
+
+
+def weighed_steps(order: np.ndarray[Any, Any], parts: Columns, config: ScoreConfig) -> Columns:
+    """Total, rank and being critical of steps, by columns of `STEP_PARTS`."""
+    import numpy as np
+
+    total = combined(parts, [config.step_weights[p] for p in STEP_PARTS]) if len(parts[0]) else np.empty(0)
+    rank, is_critical = critical(
+        total, order, threshold=config.critical_step_threshold, ratio=config.max_critical_ratio
+    )
+    return total, rank, is_critical
+
+
 def _interactions(team: Team, parts: Sequence[Parts], config: ScoreConfig) -> pd.DataFrame:
     import numpy as np
 
@@ -187,17 +221,7 @@ def _interactions(team: Team, parts: Sequence[Parts], config: ScoreConfig) -> pd
         np.array([np.nan if (v := getattr(p, name)) is None else v for p in parts], dtype=np.float64)
         for name in INTERACTION_PARTS
     ]
-    weights = [config.interaction_weights[p] for p in INTERACTION_PARTS]
-    down, late, expected, dense = columns
-    total = combined([1 - down, late, 1 - expected, dense], weights)
-    good = np.array([down, 1 - late, expected, dense])
-    share = np.where(np.isnan(good), 0.0, np.array(weights)[:, None])
-    mass = share.sum(axis=0)
-    quality = np.where(mass > 0, np.nansum(good * share, axis=0) / np.where(mass > 0, mass, 1), np.nan)
-    rank, is_critical = critical(
-        total, time_order([millis(e.timestamp) for e in edges]),
-        threshold=config.critical_interaction_threshold, ratio=config.max_critical_ratio,
-    )  # fmt: skip
+    quality, total, rank, is_critical = weighed_interactions(team, columns, config)
     rows = [
         (
             e.interaction_id, e.type, e.from_agent, e.to_agent, *(c[k] for c in columns), quality[k], total[k],
@@ -215,13 +239,10 @@ def _steps(known: Mapping[str, AgentFacts], totals: Mapping[str, float], config:
 
     made = [row for mine in known.values() for row in _step_parts(mine, totals)]
     columns = [np.array([m[k] for m in made], dtype=np.float64) for k in range(3)]
-    total = combined(columns, [config.step_weights[p] for p in STEP_PARTS]) if made else np.empty(0)
     steps = [s for mine in known.values() for s in mine.steps]
     agents = [a for a, mine in known.items() for _ in mine.steps]
     order = time_order([millis(s.started_at) for s in steps])
-    rank, is_critical = critical(
-        total, order, threshold=config.critical_step_threshold, ratio=config.max_critical_ratio
-    )
+    total, rank, is_critical = weighed_steps(order, columns, config)
     rows = [
         (agent, s.step, m[3], s.is_boundary, m[0], m[1], m[2], t, r, c, o, m[4])
         for agent, s, m, t, r, c, o in zip(
@@ -236,6 +257,11 @@ def _steps(known: Mapping[str, AgentFacts], totals: Mapping[str, float], config:
         )
     ]
     return typed_frame(rows, STEP_COLUMNS)
+
+
+def bonus_of(totals: Iterable[float]) -> float:
+    """The interaction bonus of a step that interactions with these totals touch."""
+    return 0.3 + 0.7 * max(totals, default=0.0)
 
 
 def _step_parts(mine: AgentFacts, totals: Mapping[str, float]) -> list[tuple[float, float, float, str, str]]:
@@ -264,8 +290,7 @@ def _step_parts(mine: AgentFacts, totals: Mapping[str, float]) -> list[tuple[flo
             progress = PROGRESS[kind]
         bonus = 0.0
         if step.interaction_ids:
-            largest = max((totals.get(i, 0.0) for i in step.interaction_ids), default=0.0)
-            bonus = 0.3 + 0.7 * largest
+            bonus = bonus_of(totals.get(i, 0.0) for i in step.interaction_ids)
             n_edges = len(step.interaction_ids)
             why.append(f"{n_edges} interactions touch it" if n_edges > 1 else "an interaction touches it")
         rows.append(

@@ -15,6 +15,7 @@ from sessionbank.redaction import shown
 from sessionbank.team.activity import links, millis, pieces
 from sessionbank.team.metrics import metrics
 from sessionbank.team.model import Team, TeamStep
+from sessionbank.team.reweigh import reweigh
 from sessionbank.team.score import ScoreConfig, score
 from sessionbank.widgets.team_html import CriticalRow, Show
 from sessionbank.widgets.team_svg import Handover, label, pairs
@@ -69,7 +70,7 @@ class TeamView:
 
     def weigh(self, config: ScoreConfig) -> None:
         """Takes other weights and thresholds from now on."""
-        self.now = score(self.team, config)
+        self.now = reweigh(self.team, self.at_start, config)
         self._take_up()
 
     def _take_up(self) -> None:
