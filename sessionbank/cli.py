@@ -178,9 +178,12 @@ def overview(bank: SessionBank) -> Any:
 
 def summary_lines(bank: SessionBank, name: str) -> Iterator[str]:
     """What a bank holds, as lines of text; every figure is a sum of a table's rows."""
+    from sessionbank import redaction
+
     for label, text in _facts(bank, name):
+        said = text if label == "bank" else redaction.shown(text)  # names out of transcripts; a path is the caller's
         yield from textwrap.wrap(
-            text, 100, initial_indent=f"{label:<14} ", subsequent_indent=" " * 15, break_on_hyphens=False
+            said, 100, initial_indent=f"{label:<14} ", subsequent_indent=" " * 15, break_on_hyphens=False
         )
     if bank.is_available:
         yield ""

@@ -42,7 +42,7 @@ _BEFORE_DASHED = re.compile(r"(?:^|[/\"'\s]|\\[nrt\\]|[A-Za-z]-)\Z")
 _SHELL_NAME = re.compile(r"(?:USER|USERNAME|LOGNAME)=(?P<v>[A-Za-z][A-Za-z0-9._-]{1,31})(?![A-Za-z0-9_(/])")
 _LOCAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}\Z")
 _DOMAIN = re.compile(
-    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}(?P<top>[A-Za-z]{2,24})(?![A-Za-z0-9_-]|\.[A-Za-z0-9])"
+    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}(?P<top>[A-Za-z]{2,24})(?![A-Za-z0-9-]|_(?!_)|\.[A-Za-z0-9])"
 )
 _NO_ADDRESS = frozenset({
     "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "js", "mjs", "cjs", "ts", "tsx", "jsx", "css", "scss", "json",

@@ -36,7 +36,7 @@ VERBOSE = (
 _WORTH = re.compile(r"[Ee]rror|ERROR|FAIL|[Ff]ailed|panic|Traceback|xception|[Ff]atal|not found|denied")
 _PATH = re.compile(r"[^\s/]+\.[A-Za-z0-9]{1,5}$")
 HEAD_CHARS, FOLD_CHARS = 100, 180
-FIRST_STEPS, FIRST_LINES = 3, 3
+FIRST_STEPS, FIRST_LINES = 8, 8
 _PART = 1 << 40  # numbers of lines of a step's next text begin here
 PLAIN = "respond"
 

@@ -151,7 +151,7 @@ def _head(message: Message) -> str:
 def _facts_html(message: Message, show: Shown) -> str:
     facts = [
         ("time", f"{message.timestamp:%Y-%m-%d %H:%M:%S} UTC" if message.timestamp else None),
-        ("model", message.model),
+        ("model", show(message.model, limit=80)),
         ("agent", message.agent_id),
         ("uuid", message.uuid),
         ("API call", message.message_id),

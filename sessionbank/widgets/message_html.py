@@ -36,7 +36,7 @@ def header_html(session: Session, entries: Entries, *, show: Shown) -> str:
     facts = [
         ("branch", branches or "not recorded"),
         ("time", span(min(times), max(times)) if times else "not recorded"),
-        ("model", ", ".join(models) or "not recorded"),
+        ("model", ", ".join(show(m, limit=80) for m in models) or "not recorded"),
         ("lines", f"{len(transcript.messages):,} in {len(entries.all):,} entries"),
         (
             "tool calls",
@@ -88,7 +88,7 @@ def page_html(
     parts, model = [], None
     for entry in entries:  # a model is named where it begins to speak
         own = None if entry.message.is_subagent else entry.message.model
-        named, model = (own if own != model else None), own or model
+        named, model = (show(own, limit=80) if own != model else None), own or model
         parts.append(
             entry_html(entry, show=show, needle=needle, chosen=chosen, below=below, root=root, model=named)
         )
