@@ -111,11 +111,12 @@ def entry_html(
         parts.append(
             call_html(call, show=show, needle=needle, is_open=is_open, seq=entry.seq, below=count, root=root)
         )
+    who = _who(entry, show)
     said = "".join(parts) or '<div class="quiet">no words</div>'
     tone = look.tone("kind", _kind(entry), indent=min(entry.depth, _DEEPEST) * _INDENT)
     return (
-        f'<article class="e tn{" sel" if is_chosen else ""}" {tone} aria-label="message {entry.seq}, {escape(_who(entry))}"'
-        f"{' aria-current=true' if is_chosen else ''}>{_gutter(entry)}<div>{_line(entry, model)}{said}</div></article>"
+        f'<article class="e tn{" sel" if is_chosen else ""}" {tone} aria-label="message {entry.seq}, {escape(who)}"'
+        f"{' aria-current=true' if is_chosen else ''}>{_gutter(entry)}<div>{_line(entry, model, who)}{said}</div></article>"
     )
 
 
@@ -135,7 +136,7 @@ def _gutter(entry: Entry) -> str:
     return f'<div class="g"><b>#{entry.seq}{arrow}</b>{time}</div>'
 
 
-def _line(entry: Entry, model: str | None) -> str:
+def _line(entry: Entry, model: str | None, who: str) -> str:
     """Who speaks, and what is to be known of it; nothing over a plain tool call."""
     message = entry.message
     notes = [f'<span class="quiet">{escape(model)}</span>'] if model and not message.is_subagent else []
@@ -147,7 +148,7 @@ def _line(entry: Entry, model: str | None) -> str:
         notes.append('<span class="quiet">typed while the agent worked</span>')
     if _kind(entry) == "tool_call" and not notes:
         return ""
-    return f'<div class="w"><b>{escape(_who(entry))}</b>{"".join(notes)}</div>'
+    return f'<div class="w"><b>{escape(who)}</b>{"".join(notes)}</div>'
 
 
 def span(first: datetime, last: datetime) -> str:
@@ -184,17 +185,17 @@ def _block(block: Block, message: Message, *, show: Shown, needle: str) -> str:
     )
 
 
-def _who(entry: Entry) -> str:
+def _who(entry: Entry, show: Shown) -> str:
     message = entry.message
     word = WHO.get(message.kind, message.kind)
     if message.kind in ("other", "system") and message.line_type not in (None, "system"):
         word = f"{word}: {message.line_type}"
     if not message.is_subagent:
         return word
-    name = entry.agent_type or "Subagent"
+    name = show(entry.agent_type, limit=60) or "Subagent"
     word = "calls a tool" if entry.calls and not _has_words(message) else word
     return (
-        f"{name} {one_line(message.agent_id, 12)}: {word.lower()}"
+        f"{name} {one_line(show(message.agent_id), 12)}: {word.lower()}"
         if message.agent_id
         else f"{name}: {word.lower()}"
     )
