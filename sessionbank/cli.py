@@ -181,7 +181,9 @@ def summary_lines(bank: SessionBank, name: str) -> Iterator[str]:
     from sessionbank import redaction
 
     for label, text in _facts(bank, name):
-        said = text if label == "bank" else redaction.shown(text)  # names out of transcripts; a path is the caller's
+        said = (
+            text if label == "bank" else redaction.shown(text)
+        )  # names out of transcripts; a path is the caller's
         yield from textwrap.wrap(
             said, 100, initial_indent=f"{label:<14} ", subsequent_indent=" " * 15, break_on_hyphens=False
         )
