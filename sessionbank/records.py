@@ -177,7 +177,7 @@ class Message:
     parent_uuid: str | None
     role: str  # user | assistant | system | tool; for other lines the line's own type
     kind: str  # one of KINDS
-    text: str | None
+    text: str | None = field(repr=False)
     model: str | None
     message_id: str | None  # one API call has one; its lines share it
     request_id: str | None
@@ -196,8 +196,8 @@ class Message:
     inherited_from: str | None = None
     line_type: str | None = None
     stored_copies: int | None = None
-    extra: str | None = None  # JSON text of what no column holds
-    blocks: tuple[Block, ...] = ()
+    extra: str | None = field(default=None, repr=False)  # JSON text of what no column holds
+    blocks: tuple[Block, ...] = field(default=(), repr=False)  # a notebook keeps the repr beside the HTML
 
     def _repr_html_(self) -> str:
         from sessionbank.html import message_html

@@ -83,7 +83,14 @@ def role_guidance(
     parts = [
         role_text(playbook) for playbook, _ in found if any(line.is_active for _, line in playbook.lines())
     ]
-    return "\n\n".join(["## Team Role Guidance", *parts]) + "\n" if parts else ""
+    return _may_leave("\n\n".join(["## Team Role Guidance", *parts]) + "\n") if parts else ""
+
+
+def _may_leave(text: str) -> str:
+    """Without secrets, addresses and names of users: prompts of agents go to models."""
+    from sessionbank.trajectory.redact import Redactor
+
+    return Redactor().text(text)
 
 
 def role_text(playbook: pb.RolePlaybook) -> str:
@@ -214,7 +221,7 @@ def member_config(
     ]
     return {
         "agent_type": agent_type, "role": role, "task": {"description": task, "domain": domain},
-        "system_prompt_additions": "\n".join([*parts, guidance] if guidance else parts),
+        "system_prompt_additions": _may_leave("\n".join([*parts, guidance] if guidance else parts)),
         "playbooks": {"playbooks": [p.id for p in skills], "role-playbooks": used if guidance else []},
     }  # fmt: skip
 

@@ -1,7 +1,8 @@
 """Playbooks as files that people and agents read: Markdown, YAML, a Claude Code skill, rules for Codex and Cursor.
 
 Texts come from transcripts: each stands on one line, headers are written by a YAML library, file names are encoded.
-Rejected and merged lines are left out of what agents read, and are in the YAML with their decisions.
+Rejected and merged lines are left out of what agents read, and are in the YAML with their decisions. What is written
+leaves memory, so secrets, addresses and names of users are taken out of it, unless ``redact=False`` says otherwise.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 
@@ -19,10 +21,12 @@ from sessionbank.learning.guidance import role_text, task_text, team_text
 from sessionbank.sources.locking import write_whole
 
 RULES = ("claude", "codex", "cursor")
+P = TypeVar("P", bound=pb.Playbook)
 
 
-def to_markdown(playbook: pb.Playbook) -> str:
+def to_markdown(playbook: pb.Playbook, *, redact: bool = True) -> str:
     """A playbook for a person: every line with its standing, support, what contradicts it, and its evidence."""
+    playbook = _left([playbook], redact=redact)[0]
     out = [
         f"# {_flat(playbook.name)}",
         "",
@@ -64,25 +68,28 @@ def to_markdown(playbook: pb.Playbook) -> str:
     return "\n".join(out) + "\n"
 
 
-def to_yaml(playbook: pb.Playbook) -> str:
+def to_yaml(playbook: pb.Playbook, *, redact: bool = True) -> str:
     """A playbook whole, as YAML; a model reads it back by `model_validate`."""
+    playbook = _left([playbook], redact=redact)[0]
     return yaml.safe_dump(playbook.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110)
 
 
-def to_skill(playbook: pb.Playbook) -> str:
+def to_skill(playbook: pb.Playbook, *, redact: bool = True) -> str:
     """The text of a Claude Code ``SKILL.md``: a header with name and description, then the advice."""
+    playbook = _left([playbook], redact=redact)[0]
     header = yaml.safe_dump(
         {"name": skill_name(playbook), "description": _description(playbook)}, sort_keys=False, width=1000
     )
     return f"---\n{header}---\n\n{_body(playbook)}\n"
 
 
-def to_rules(playbooks: Sequence[pb.Playbook], *, agent: str) -> str:
+def to_rules(playbooks: Sequence[pb.Playbook], *, agent: str, redact: bool = True) -> str:
     """The text of a rules file: for ``claude`` (CLAUDE.md) and ``codex`` (AGENTS.md) plain Markdown, for ``cursor`` an
     ``.mdc`` with its header. Raises `QueryError` for another agent.
     """
     if agent not in RULES:
         raise QueryError(f"no rules for {agent!r}; there are {', '.join(RULES)}")
+    playbooks = _left(playbooks, redact=redact)
     body = "\n\n".join(["# Learned from earlier runs", *(_body(p) for p in playbooks)]) + "\n"
     if agent != "cursor":
         return body
@@ -94,26 +101,44 @@ def to_rules(playbooks: Sequence[pb.Playbook], *, agent: str) -> str:
     return f"---\n{yaml.safe_dump(header, sort_keys=False, width=1000)}---\n\n{body}"
 
 
-def export(playbooks: Sequence[pb.Playbook], folder: str | Path, *, format: str) -> list[Path]:
+def export(
+    playbooks: Sequence[pb.Playbook], folder: str | Path, *, format: str, redact: bool = True
+) -> list[Path]:
     """Writes playbooks below `folder`; returns the files.
 
     `format`: ``markdown`` or ``yaml`` (a file each), ``skill`` (``{name}/SKILL.md`` each), ``claude``, ``codex`` or
     ``cursor`` (one rules file for all: CLAUDE.md, AGENTS.md, ``learned.mdc``).
     """
     base = Path(folder)
+    playbooks = _left(playbooks, redact=redact)  # all at once: names of files are made of names, too
     if format in RULES:
         name = {"claude": "CLAUDE.md", "codex": "AGENTS.md", "cursor": "learned.mdc"}[format]
-        texts = {base / name: to_rules(playbooks, agent=format)}
+        texts = {base / name: to_rules(playbooks, agent=format, redact=False)}
     elif format == "skill":
-        texts = {base / skill_name(p) / "SKILL.md": to_skill(p) for p in playbooks}
+        texts = {base / skill_name(p) / "SKILL.md": to_skill(p, redact=False) for p in playbooks}
     elif format in ("markdown", "yaml"):
         suffix, write = (".md", to_markdown) if format == "markdown" else (".yaml", to_yaml)
-        texts = {base / f"{file_stem(p.id)}{suffix}": write(p) for p in playbooks}
+        texts = {base / f"{file_stem(p.id)}{suffix}": write(p, redact=False) for p in playbooks}
     else:
         raise QueryError(f"no format {format!r}; there are markdown, yaml, skill, {', '.join(RULES)}")
     for path, text in texts.items():
         write_whole(path, text.encode("utf-8", "replace"))
     return list(texts)
+
+
+def _left(playbooks: Sequence[P], *, redact: bool) -> list[P]:
+    """The playbooks as they may leave: the same secret has the same placeholder in all of them."""
+    if not redact:
+        return list(playbooks)
+    from sessionbank.trajectory.redact import Redactor
+
+    redactor = Redactor()
+    cleaned = []
+    for playbook in playbooks:
+        held = playbook.model_dump(mode="json")
+        done = redactor.json(held, place=playbook.id)
+        cleaned.append(playbook if done is held else type(playbook).model_validate(done))
+    return cleaned
 
 
 def skill_name(playbook: pb.Playbook) -> str:

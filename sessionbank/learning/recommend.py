@@ -21,6 +21,7 @@ from sessionbank.learning import playbooks as pb
 from sessionbank.learning.confidence import beta_quantile
 from sessionbank.learning.distill import role_key
 from sessionbank.learning.guidance import find_matching
+from sessionbank.trajectory.redact import Redactor
 
 if TYPE_CHECKING:
     from sessionbank.learning.memory import Memory
@@ -99,7 +100,7 @@ class Recommendation:
                 "runs": list(self.evidence),
             },
         }
-        return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+        return yaml.safe_dump(Redactor().json(value, place=""), sort_keys=False, allow_unicode=True)
 
     def to_markdown(self) -> str:
         """The recommendation for a person."""
@@ -111,7 +112,7 @@ class Recommendation:
         for title, texts in (("Do", self.do), ("Avoid", self.avoid), ("Why", self.why)):
             if texts:
                 out += ["", f"{title}:", *(f"- {t}" for t in texts)]
-        return "\n".join(out) + "\n"
+        return Redactor().text("\n".join(out) + "\n")
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
