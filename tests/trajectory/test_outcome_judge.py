@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from sessionbank.errors import MissingExtraError, QueryError
+from sessionbank.trajectory.export import UnredactedWarning
 from sessionbank.trajectory.outcome import outcome_rows, outcomes_of, session_outcome
 from sessionbank.trajectory.outcomes.judge import Judge, command_judge, llm_judge, session_text
+from sessionbank.trajectory.redact import Redactor
 from tests.trajectory.outcome_sessions import bash, edit, session
 
 TALK = session(
@@ -159,11 +161,33 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
         llm_judge("some-model")
 
 
-def test_text_is_redacted_before_it_is_asked_about():
+def test_text_is_redacted_before_it_is_cut_and_asked_about():
     asked = []
-    Judge(lambda p: asked.append(p) or GOOD, redact=lambda t: t.replace("Search", "[gone]"))(TALK)
-    assert "Search" not in asked[0]
-    assert "[gone]" in asked[0]
+    key = "ghp_" + "a1B2c3D4e5F6" * 3
+    talk = session(
+        ("prompt", "x" * 3990 + f" {key} then"),  # the cut at 4000 goes through the key
+        bash(
+            f"curl -H 'Authorization: Bearer {key}' https://x.dev " + "y" * 400, "ok", f"{key} " + "z" * 380
+        ),
+        ("reply", "in /Users/mkowalczyk/src it works"),
+    )
+    Judge(lambda p: asked.append(p) or GOOD)(talk)
+    assert key[:12] not in asked[0] and key[-12:] not in asked[0]
+    assert "mkowalczyk" not in asked[0]
+    assert "x [REDACT" in asked[0] and "in /Users/redacted_user_1/src it works" in asked[0]
+
+
+def test_names_of_the_caller_are_taken_out_and_without_redaction_it_says_so():
+    asked = []
+    Judge(lambda p: asked.append(p) or GOOD, redact=Redactor(names=["search"]))(TALK)
+    assert "redacted_name_1" in asked[0] and "search" not in asked[0].lower()
+    for make in (
+        lambda: Judge(lambda p: asked.append(p) or GOOD, redact=False),
+        lambda: command_judge(["x"], redact=False),
+    ):
+        with pytest.warns(UnredactedWarning, match="redact=False"):
+            made = make()
+    assert made.redactor is None
 
 
 def test_long_sessions_lose_their_middle():

@@ -2,7 +2,8 @@
 
 The answer has one schema (`Answer`). What does not fit it, comes too late or fails is unknown, with the reason; a judge
 never stops the rest. The session's text is material, and the judge is told so; nothing of it becomes an argument of a
-command. What leaves here leaves the machine if the judge does: hand in `redact` unless it may.
+command. What leaves here leaves the machine if the judge does, so secrets, addresses and names are taken out of it
+first, before texts are cut: half a key is not known for one.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -24,8 +26,14 @@ from sessionbank.trajectory.model import Outcome
 from sessionbank.trajectory.outcomes.checks import check_runs
 from sessionbank.trajectory.outcomes.verdict import label_of, row, shortened, unknown
 
+if TYPE_CHECKING:
+    from sessionbank.trajectory.redact import Redactor
+
 NAME = "judge"
 TIME_LIMIT = 300.0  # seconds
+_MARGIN = (
+    4096  # characters beyond a cut that are cleaned, so that what stands across it is known for what it is
+)
 MAX_CHARS = 60_000  # of session text; the start and the end are kept
 _MIDPOINT = {"success": 0.9, "partial": 0.5, "failure": 0.1}
 INSTRUCTIONS = """\
@@ -54,25 +62,32 @@ class Answer(BaseModel):
 class Judge:
     """Asks `ask` (prompt -> mapping or JSON text) about a session and keeps every answer in `answers`, by session id.
 
-    `redact` is applied to the session's text before it is asked about.
+    `redact`: True takes secrets, addresses and names out of what it is asked about; a `Redactor` of your own does so with
+    its names; False warns (`UnredactedWarning`) and asks about the text as it is. `max_chars` of text are sent.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.judge import Judge
+        >>> ask = lambda prompt: {"label": "success", "confidence": 0.9, "reason": "the tests pass", "seqs": [0]}
+        >>> said = Judge(ask)(bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f"))
+        >>> said.label, said.score, said.evidence[0]["seq"]
+        ('success', 0.9, 0)
     """
 
     def __init__(
         self,
         ask: Callable[[str], Mapping[str, Any] | str],
         *,
-        redact: Callable[[str], str] | None = None,
+        redact: bool | Redactor = True,
         max_chars: int = MAX_CHARS,
     ) -> None:
         self.ask = ask
-        self.redact = redact
+        self.redactor = _redactor(redact)
         self.max_chars = max_chars
         self.answers: dict[str, Any] = {}
 
     def __call__(self, session: Session) -> Outcome:
         """The outcome as the judge sees it; unknown, with the reason, when it gives no valid answer."""
-        text = session_text(session, max_chars=self.max_chars)
-        text = self.redact(text) if self.redact else text
+        text = session_text(session, max_chars=self.max_chars, redactor=self.redactor)
         try:
             raw = self.ask(f"{INSTRUCTIONS}\n{'=' * 20}\n{text}\n{'=' * 20}\n")
         except MissingExtraError:
@@ -120,7 +135,7 @@ def command_judge(
     argv: Sequence[str],
     *,
     time_limit: float = TIME_LIMIT,
-    redact: Callable[[str], str] | None = None,
+    redact: bool | Redactor = True,
     max_chars: int = MAX_CHARS,
 ) -> Judge:
     """A judge that is a command, ``["claude", "-p"]`` say: the prompt on stdin, a JSON object somewhere in its stdout.
@@ -139,7 +154,7 @@ def command_judge(
 def llm_judge(
     model: str,
     *,
-    redact: Callable[[str], str] | None = None,
+    redact: bool | Redactor = True,
     max_chars: int = MAX_CHARS,
 ) -> Judge:
     """A judge that is a model of the ``llm`` package, by its name there.
@@ -154,18 +169,24 @@ def llm_judge(
     return Judge(lambda prompt: str(asked.prompt(prompt).text()), redact=redact, max_chars=max_chars)
 
 
-def session_text(session: Session, *, max_chars: int = MAX_CHARS) -> str:
+def session_text(session: Session, *, max_chars: int = MAX_CHARS, redactor: Redactor | None = None) -> str:
     """The session as a judge reads it: prompts, replies, calls with status and the end of their results, and the
-    checks.
+    checks; cleaned by `redactor`, if given.
 
     Each line starts with the seq of its message in brackets. Where it is too long, the middle is left out and it
     says so.
     """
-    lines = list(_lines(session))
+    parts = list(_parts(session))
+    texts = [part.text for part in parts]
+    cleaned: list[str] = redactor.json(texts, place="judge") if redactor else texts
+    lines: dict[int, str] = {}
+    for part, text in zip(parts, cleaned, strict=True):
+        lines[part.line] = lines.get(part.line, "") + part.before + part.cut(text)
+    told = list(lines.values())
     checks = [f"[{r.seq}] {r.kind} by {r.runner}: {r.verdict}" for r in check_runs(session)[-10:]]
     if checks:
-        lines += ["", "Checks that were run last:", *checks]
-    text = "\n".join(lines)
+        told += ["", "Checks that were run last:", *checks]
+    text = "\n".join(told)
     if len(text) <= max_chars:
         return text
     head = max_chars // 3
@@ -173,10 +194,20 @@ def session_text(session: Session, *, max_chars: int = MAX_CHARS) -> str:
     return f"{text[:head]}\n[... {len(text) - max_chars} characters left out ...]\n{text[-tail:]}"
 
 
-def _lines(session: Session) -> Iterator[str]:
+class _Part(NamedTuple):
+    """A text out of the transcript, in its line of the record: what stands before it, and how much is told of it."""
+
+    line: int
+    before: str
+    text: str
+    cut: Callable[[str], str]
+
+
+def _parts(session: Session) -> Iterator[_Part]:
     calls: dict[int, list[Any]] = {}
     for call in session.tool_calls:
         calls.setdefault(call.seq, []).append(call)
+    line = 0
     for m in session.messages:
         if m.is_subagent:
             continue
@@ -184,11 +215,43 @@ def _lines(session: Session) -> Iterator[str]:
             m.kind in ("prompt", "reply", "interruption", "command", "teammate", "notification")
             and (m.text or "").strip()
         ):
-            yield f"[{m.seq}] {m.kind}: {(m.text or '').strip()[:4000]}"
+            yield _Part(line, f"[{m.seq}] {m.kind}: ", (m.text or "").strip()[: 4000 + _MARGIN], _start)
+            line += 1
         for call in calls.get(m.seq, ()):
             what = call.command or call.file_path or call.input or ""
-            end = (call.result_text or "")[-400:]
-            yield f"[{m.seq}] call {call.tool_name}: {shortened(what, 300)} -> {call.status}: {end}"
+            yield _Part(line, f"[{m.seq}] call ", call.tool_name, _whole)
+            yield _Part(line, ": ", what[: 4000 + _MARGIN], _short)
+            yield _Part(line, f" -> {call.status}: ", (call.result_text or "")[-400 - _MARGIN :], _end_of)
+            line += 1
+
+
+def _start(text: str) -> str:
+    return text[:4000]
+
+
+def _end_of(text: str) -> str:
+    return text[-400:]
+
+
+def _short(text: str) -> str:
+    return shortened(text, 300)
+
+
+def _whole(text: str) -> str:
+    return text
+
+
+def _redactor(redact: bool | Redactor) -> Redactor | None:
+    from sessionbank.trajectory.export import UnredactedWarning
+    from sessionbank.trajectory.redact import Redactor
+
+    if isinstance(redact, Redactor):
+        return redact
+    if redact:
+        return Redactor()
+    text = "redact=False: the judge is told keys, passwords, addresses and names of people as they stand"
+    warnings.warn(text, UnredactedWarning, stacklevel=3)
+    return None
 
 
 def _run(argv: list[str], prompt: str, *, time_limit: float) -> str:
