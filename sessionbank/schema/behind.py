@@ -42,6 +42,7 @@ BEHIND = (
         F("agent", "str", "agent that the bytes show", missing="no transcript could be read"),
         F("cwd", "str", "working directory named first"),
         F("foreign_ids", "str", "other session ids that its lines name (JSON)", missing="none"),
+        F("continues", "str", "sessions whose transcripts its summaries and plans name, and what names them (JSON)", missing="none"),
         F("started_at", "time", "earliest own timestamp"),
         F("ended_at", "time", "latest own timestamp"),
         F("active_s", "float", "sum of capped gaps", "s"),

@@ -48,7 +48,7 @@ class Batch:
         self.size = 0  # bytes of transcript behind the rows
         self.ranges: list[Range] = []
         self._parts: dict[str, list[Sequence[Sequence[Any]]]] = {t: [] for t in TABLES}
-        self._agents: list[tuple[str | None, str | None, dict[str, int], int]] = []
+        self._agents: list[tuple[str | None, str | None, dict[str, int], int, dict[str, str]]] = []
 
     def add(
         self,
@@ -70,7 +70,10 @@ class Batch:
         self._put(where, "usage_lines", lines)
         self._put(where, "snapshots", list(zip(*snapshots, strict=True)))
         self._put(where, "diagnostics", list(zip(*map(_problem, rows.problems), strict=True)))
-        self._agents.append((agent, rows.cwd, rows.foreign_ids, len(rows.boundaries)))
+        # A line copied from another session says where that one comes from.
+        continues = {sid: why for uuid, sid, why in rows.continues if uuid not in inherited}
+        continues.pop(rows.session_id, None)
+        self._agents.append((agent, rows.cwd, rows.foreign_ids, len(rows.boundaries), continues))
         self.ranges.append(where)
         self.size += size
 

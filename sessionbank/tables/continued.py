@@ -6,20 +6,14 @@ Edges that rest on shared lines, and those that other agents record, are `lineag
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from sessionbank.tables.state import State
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 Edge = tuple[str, str, str, int | None, str]  # from, to, relation, shared lines, evidence
-# How Claude Code ends a compaction summary, and a plan whose context was cleared.
-_TOLD = re.compile(r"read the full transcript at: \S*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 _LEADS = frozenset({"team-lead", "lead"})
 
 
@@ -47,22 +41,9 @@ def _boundaries(state: State) -> Iterator[Edge]:
 
 def _transcripts_named(state: State) -> Iterator[Edge]:
     """A summary or plan that names the transcript in which what it leaves out can be read."""
-    import pyarrow.compute as pc
-
-    messages = state.spoken("messages")
-    told = pc.match_substring(messages["text"], "read the full transcript at: ")
-    by_user = pc.and_(pc.equal(messages["role"], "user"), pc.invert(messages["is_subagent"]))
-    rows = messages.filter(pc.and_(told, by_user)).select(
-        ["session_id", "kind", "text", "extra", "inherited_from"]
-    )
-    for row in rows.to_pylist():
-        is_plan = row["kind"] == "prompt" and "planContent" in _read(row["extra"])
-        if row["inherited_from"] or not (is_plan or row["kind"] == "compact_summary"):
-            continue  # somebody quoted such a text
-        named = _TOLD.findall(row["text"])
-        if named:
-            what = "its plan" if is_plan else "its compaction summary"
-            yield named[-1], row["session_id"], "compacted", None, f"{what} names that session's transcript"
+    for sid, facts in state.facts.items():
+        for named, what in orjson.loads(facts["continues"] or "{}").items():
+            yield named, sid, "compacted", None, f"{what} names that session's transcript"
 
 
 def _teammates(state: State) -> Iterator[Edge]:
@@ -102,11 +83,10 @@ def _matching(state: State, key: str, columns: list[str]) -> list[dict[str, Any]
     """The messages whose further keys hold that one, as a text search finds them."""
     import pyarrow.compute as pc
 
-    messages = state.spoken("messages")
+    messages = state.spoken("messages").select(columns)  # not the texts
     hit = pc.match_substring(messages["extra"], f'"{key}":').fill_null(False)
-    rows: pa.Table = messages.filter(hit).select(columns)
-    found: list[dict[str, Any]] = rows.to_pylist()
-    return found
+    rows: list[dict[str, Any]] = messages.filter(hit).to_pylist()
+    return rows
 
 
 def _owners(state: State, uuids: Iterable[str]) -> dict[str, list[str]]:

@@ -189,8 +189,10 @@ class Team:
         return schema.frame(pa.table(columns))
 
     def __repr__(self) -> str:
+        from sessionbank.redaction import shown
+
         return (
-            f"<Team {self.name or self.id}: {len(self.member_list)} members, "
+            f"<Team {shown(self.name or self.id)}: {len(self.member_list)} members, "
             f"{len(self.interaction_list)} interactions, {sum(map(len, self.step_lists.values()))} steps>"
         )
 

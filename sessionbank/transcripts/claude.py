@@ -11,7 +11,7 @@ from typing import Any
 
 from sessionbank.records import SPAWN_TOOLS
 from sessionbank.transcripts import jsonl
-from sessionbank.transcripts.claude_kinds import queued_once, result_status, user_kind
+from sessionbank.transcripts.claude_kinds import goes_on_from, queued_once, result_status, user_kind
 from sessionbank.transcripts.rows import (
     BlockRow,
     Entry,
@@ -343,8 +343,10 @@ class _Reader:
             found = [t for t in map(joined, [b.get("content") for b in results]) if t is not None]
             text = "\n".join(found) if found else None
         seq = self.add(value, outer, entry, "user", kind, text, agent, call, extra=extra)
-        if kind == "prompt" and agent is None:
-            self.since_prompt.clear()
+        if agent is None and (kind == "prompt" or kind == "compact_summary"):
+            self.rows.continues.extend(goes_on_from(value, kind, text))
+            if kind == "prompt":
+                self.since_prompt.clear()
         if agent is not None and call is None:
             self.pending.append((seq, agent))
         add = self.rows.blocks.append

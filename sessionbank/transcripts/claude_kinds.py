@@ -5,6 +5,8 @@ Most lines of type ``user`` were typed by nobody. The rules here decide what cou
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from sessionbank.transcripts.rows import SessionRows
@@ -47,6 +49,21 @@ def user_kind(value: dict[str, Any], text: str | None, *, is_subagent: bool) -> 
     if start.startswith(_CONTINUED):
         return "compact_summary"
     return "prompt" if start else "other"  # an image pasted without a word was not typed
+
+
+# How Claude Code ends a compaction summary, and a plan whose context was cleared.
+_TOLD = re.compile(r"read the full transcript at: \S*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
+
+
+def goes_on_from(value: dict[str, Any], kind: str, text: str | None) -> Iterator[tuple[Any, str, str]]:
+    """The session whose transcript a summary or plan names: uuid of the line, session id, what names it.
+
+    Somebody may quote such a text; only Claude Code's own lines count.
+    """
+    what = "its compaction summary" if kind == "compact_summary" else "its plan"
+    named = _TOLD.findall(text or "") if kind == "compact_summary" or "planContent" in value else []
+    if named:
+        yield value.get("uuid"), named[-1], what
 
 
 def result_status(is_error: bool | None, text: str | None, data: Any) -> str | None:

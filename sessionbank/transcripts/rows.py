@@ -129,6 +129,10 @@ class SessionRows:
         default_factory=dict
     )  # session ids, not this one's, that its lines name
 
+    continues: list[tuple[Any, str, str]] = field(
+        default_factory=list
+    )  # lines that say which session this one goes on from: uuid, session id, what says it
+
     def problem(
         self, severity: str, code: str, message: str, line: int | None = None, place: Place | None = None
     ) -> None:
