@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from datetime import UTC, datetime, timedelta
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from sessionbank.tables.state import State
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def transcript(state: State, session_id: str) -> Transcript:
@@ -48,7 +51,20 @@ def _objects(table: pa.Table, kind: type[Any], **given: list[Any]) -> Iterator[A
         if field.name in given:
             columns.append(given[field.name])
         elif field.name in table.column_names:
-            columns.append(table[field.name].to_pylist())
+            columns.append(_values(table[field.name]))
         else:
             columns.append(repeat(field.default, len(table)))
     return map(kind, *columns)
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The column as Python values. Times by way of whole numbers: Arrow's own way takes five times as long."""
+    import pyarrow as pa
+
+    if not pa.types.is_timestamp(column.type):
+        values: list[Any] = column.to_pylist()
+        return values
+    return [
+        None if us is None else _EPOCH + timedelta(microseconds=us)
+        for us in column.cast(pa.int64()).to_pylist()
+    ]
