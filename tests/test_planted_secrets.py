@@ -13,9 +13,9 @@ Exits that are covered, each with redaction on (nothing of a secret) and off (th
 - words on the terminal: the command line's summary and export, log records at DEBUG, warnings;
 - what a judge is asked; playbooks in every form, guidance for a role, recommendations.
 
-Raw by design, so not covered: data frames (an event log is one), Arrow tables and Parquet; records, messages, trajectories and teams as objects
-and the repr of a record's parts (they are the stored truth); `session.raw`; what `redact=False` writes; the compressed
-text of a team; the memory of `sb.learning` and the workspaces that an analyst of it works in, which stay on the machine
+Raw by design, so not covered: data frames (an event log is one), Arrow tables and Parquet; records, messages, trajectories
+and teams as objects and the repr of a record's parts (they are the stored truth); `session.raw`; what `redact=False`
+writes; the compressed text of a team; the memory of `sb.learning` and the workspaces that an analyst of it works in, which stay on the machine
 (what leaves of them is covered).
 """
 
