@@ -19,6 +19,7 @@ from sessionbank.learning.collect import complete, team_row
 from sessionbank.learning.distill import Findings, Thresholds, distill
 from sessionbank.learning.experience import Batch, RunRow
 from sessionbank.learning.filenames import digest
+from sessionbank.learning.measured import measured
 from sessionbank.sources.locking import lock
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def run_batch(
         rows = all_rows(memory, batch)
         found = distill(rows, Thresholds(alike=alike))
         made = (maker or _by_rule(kind, alike))(rows, found, batch)
-        created, updated = _store(memory, made, batch, alike=alike)
+        created, updated = _store(memory, made, batch, figures=measured(rows, found), alike=alike)
         batch.status, batch.finished_at, batch.undecided = "done", memory.now(), found.undecided
         batch.stored = {
             k: sorted({*created.get(k, []), *updated.get(k, [])}) for k in sorted({*created, *updated})
@@ -149,7 +150,12 @@ def rule_made(
 
 
 def _store(
-    memory: Memory, made: Mapping[str, Sequence[BaseModel]], batch: Batch, *, alike: float
+    memory: Memory,
+    made: Mapping[str, Sequence[BaseModel]],
+    batch: Batch,
+    *,
+    figures: Mapping[str, pb.Line],
+    alike: float,
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     created: dict[str, list[str]] = {}
     updated: dict[str, list[str]] = {}
@@ -166,7 +172,12 @@ def _store(
                     continue  # a playbook that says nothing is not begun; one that stands may lose its last line
                 if isinstance(new, pb.Playbook):
                     new = revise.revised(
-                        new, old, at=batch.started_at, reason=f"batch {batch.id}", alike=alike
+                        new,
+                        old,
+                        at=batch.started_at,
+                        reason=f"batch {batch.id}",
+                        measured=figures,
+                        alike=alike,
                     )
                 elif old is not None and isinstance(new, pb.TeamMetaStrategy):
                     new.created_at = old.created_at

@@ -48,6 +48,9 @@ class Findings:
     roles: dict[str, list[str]] = field(default_factory=dict)  # practice -> roles that show it
     sources: dict[str, str] = field(default_factory=dict)
     lessons: dict[str | None, list[Line]] = field(default_factory=dict)
+    every: list[Line] = field(
+        default_factory=list
+    )  # each practice in both directions, whatever the data decide
     undecided: list[dict[str, Any]] = field(default_factory=list)
     runs: int = 0
     known: int = 0
@@ -65,6 +68,7 @@ def distill(rows: Sequence[RunRow], thresholds: Thresholds | None = None) -> Fin
         practice = next(iter(seen.values()))
         found.roles[name] = sorted({role_key(role) for p in seen.values() for role in p.roles})
         found.sources[name] = practice.source
+        found.every += [_tentative(name, table, direction) for direction in ("do", "avoid")]
         line = _line(name, table, effect.get(name, Effect(0, 0)), limits=limits)
         if line is None:
             found.undecided.append(_undecided(name, table, effect.get(name, Effect(0, 0))))
@@ -167,13 +171,20 @@ def _line(name: str, table: _Table, effect: Effect, *, limits: Thresholds) -> Li
     if known >= limits.decided_from or len(with_it) < 2 or practice.source == "composition":
         return None
     direction = "avoid" if practice.source == "anti_pattern" else "do"
-    line = _made(name, table, direction)
     good = sum(with_it) if direction == "do" else len(with_it) - sum(with_it)
     if good * 2 <= len(with_it) or (
         without
         and (statistics.fmean(with_it) - statistics.fmean(without)) * (1 if direction == "do" else -1) < 0
     ):
         return None
+    return _tentative(name, table, direction)
+
+
+def _tentative(name: str, table: _Table, direction: Direction) -> Line:
+    """The line with the share of runs that bear it out, whether or not that is enough to name it."""
+    with_it = table.scores(name, present=True)
+    good = sum(with_it) if direction == "do" else len(with_it) - sum(with_it)
+    line = _made(name, table, direction)
     line.confidence = round(rate(good, len(with_it) - good).low, 4)
     wish = "success" if direction == "do" else "failure"
     line.basis = (
@@ -203,7 +214,7 @@ def _made(name: str, table: _Table, direction: Direction) -> Line:
     order = sorted(seen, key=lambda i: (rows[i].score != wish, i))
     own = [i for i in order if rows[i].score == wish][: MOST_EVIDENCE // 2]
     rest = [i for i in order if i not in own][: MOST_EVIDENCE - len(own)]
-    evidence = [_told(seen[i].evidence[0], rows[i], wish) for i in [*own, *rest] if seen[i].evidence]
+    evidence = [with_outcome(seen[i].evidence[0], rows[i], wish) for i in [*own, *rest] if seen[i].evidence]
     text = advice(name, next(iter(seen.values())), direction)
     variants = sorted(table.variants[name] - {name})
     return Line(
@@ -212,7 +223,8 @@ def _made(name: str, table: _Table, direction: Direction) -> Line:
     )  # fmt: skip
 
 
-def _told(place: Evidence, row: RunRow, wish: float) -> Evidence:
+def with_outcome(place: Evidence, row: RunRow, wish: float) -> Evidence:
+    """The place, and whether its run ended as the advice supposes; None where that is not known."""
     supports = None if row.score in (None, 0.5) else row.score == wish
     return place.model_copy(update={"supports": supports})
 
@@ -285,7 +297,8 @@ def _said(told: Sequence[tuple[RunRow, Mention]], alike: float) -> list[Line]:
             runs = {r.run_id for r, _ in members}
             text = members[0][1].text
             evidence = [
-                _told(m.evidence[0], r, 1.0) if m.evidence else Evidence(run_id=r.run_id) for r, m in members
+                with_outcome(m.evidence[0], r, 1.0) if m.evidence else Evidence(run_id=r.run_id)
+                for r, m in members
             ]
             lines.append(Line(
                 id=line_id(f"{direction}\n{text}"), text=text, direction=direction,

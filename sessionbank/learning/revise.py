@@ -16,8 +16,8 @@ from sessionbank.learning import playbooks as pb
 from sessionbank.learning.confidence import rate
 from sessionbank.learning.distill import Findings, role_key
 from sessionbank.learning.experience import RunRow
-from sessionbank.learning.filenames import digest
 from sessionbank.learning.similarity import groups, opposed, similarity
+from sessionbank.learning.teamwork import together
 
 P = TypeVar("P", bound=pb.Playbook)
 ALIKE = 0.85
@@ -40,7 +40,7 @@ def role_playbooks(rows: Sequence[RunRow], found: Findings, *, alike: float = AL
         guidance = pb.Guidance(
             responsibilities=[line for line in lines if line.direction == "do"],
             anti_patterns=[line for line in lines if line.direction == "avoid"],
-            interaction_guidance=_together(mine, role),
+            interaction_guidance=together(mine, role),
         )
         playbook = pb.RolePlaybook(
             id=f"role-{role}", name=f"effective-{role}", role=role, guidance=guidance,
@@ -163,9 +163,12 @@ def meta_strategies(rows: Sequence[RunRow], found: Findings, *, at: datetime) ->
     return made
 
 
-def revised(new: P, old: P | None, *, at: datetime, reason: str, alike: float = ALIKE) -> P:
+def revised(
+    new: P, old: P | None, *, at: datetime, reason: str, measured: Mapping[str, pb.Line], alike: float = ALIKE
+) -> P:
     """`new` with what must stay of `old`: decisions and reviewed texts, lines that were told and not measured, uses,
-    versions. Returns `old` itself when nothing changed.
+    versions. A line that stays though the runs no longer give it has the support that they give it now (`measured`).
+    Returns `old` itself when nothing changed.
     """
     if old is None:
         return new.model_copy(update={"created_at": at, "updated_at": at})
@@ -195,7 +198,7 @@ def revised(new: P, old: P | None, *, at: datetime, reason: str, alike: float = 
         if twin is not None and not line.decisions:
             twin.variants = sorted({*twin.variants, line.text, *line.variants} - {twin.text})
         elif line.decisions or line.standing == "claimed":
-            put(new, section, line)
+            put(new, section, _as_measured(line, measured.get(line.id)))
     new.created_at, new.evolution = old.created_at, old.evolution.model_copy(deep=True)
     new.evolution.created_from = sorted({*old.evolution.created_from, *_runs(new)})
     new = _sure(new)
@@ -206,6 +209,19 @@ def revised(new: P, old: P | None, *, at: datetime, reason: str, alike: float = 
     if not changes and content[0] == content[1] and new.evolution.created_from == old.evolution.created_from:
         return old
     return bumped(new, at=at, reason=reason, changes=changes)
+
+
+def _as_measured(line: pb.Line, now: pb.Line | None) -> pb.Line:
+    """A line of an old version with the figures of now; one that no run shows any more has no support."""
+    if now is None and (line.standing == "claimed" or not line.support.runs):
+        return line  # it never rested on runs
+    now = now or pb.Line(text=line.text, basis="no run shows it any more")
+    figures = {
+        name: getattr(now, name) for name in ("support", "evidence", "confidence", "basis", "contradictions")
+    }
+    against = now.support.runs_against > now.support.runs_for
+    standing = "claimed" if line.standing == "claimed" else "contested" if against else "tentative"
+    return line.model_copy(update={**figures, "standing": standing})
 
 
 def bumped(playbook: P, *, at: datetime, reason: str, changes: Sequence[str]) -> P:
@@ -326,40 +342,3 @@ def _slots(rows: Sequence[RunRow]) -> list[pb.RoleSlot]:
                 )
             )
     return slots
-
-
-def _together(rows: Sequence[RunRow], role: str) -> list[pb.RoleInteractionGuidance]:
-    """Guidance for working with other roles, where two runs or more agree on how it went."""
-    seen: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        for item in row.teamwork:
-            if role_key(item.role) == role and item.recommendation:
-                seen[role_key(item.with_role), item.interaction_type][item.quality].append((row, item))
-    made = []
-    for (other, kind), by_quality in sorted(seen.items()):
-        runs: Mapping[str, set[str]] = {q: {r.run_id for r, _ in found} for q, found in by_quality.items()}
-        quality = max(sorted(runs), key=lambda q: len(runs[q]))
-        if len(runs[quality]) < 2:
-            continue
-        against = set().union(*(r for q, r in runs.items() if q != quality)) - runs[quality]
-        text = Counter(item.recommendation for _, item in by_quality[quality]).most_common(1)[0][0]
-        line = pb.Line(
-            id="line-" + digest(f"{role}\n{other}\n{kind}\n{quality}"),
-            text=text,
-            standing="tentative",
-            confidence=round(rate(len(runs[quality]), len(against)).low, 4),
-            basis=f"share of runs in which it was {quality}, that we are 90 % sure to exceed",
-            support=pb.Support(
-                runs=len(runs[quality] | against),
-                runs_with=len(runs[quality]),
-                runs_for=len(runs[quality]),
-                runs_against=len(against),
-            ),
-            evidence=[item.evidence[0] for _, item in by_quality[quality] if item.evidence][:6],
-        )
-        examples = [item.example for row, item in by_quality[quality] if item.example and row.score == 1]
-        made.append(pb.RoleInteractionGuidance.model_validate({
-            "with_role": other, "interaction_type": kind, "guidance": line,
-            "examples": list(dict.fromkeys(examples))[:3] if quality == "effective" else [],
-        }))  # fmt: skip
-    return made
