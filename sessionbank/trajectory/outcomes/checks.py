@@ -33,6 +33,13 @@ EDITS = frozenset(
         "apply_patch",
         "patch",
         "create",
+        "Create",
+        "ApplyPatch",
+        "StrReplace",
+        "str_replace",
+        "search_replace",
+        "edit_file",
+        "fs_write",
     }
 )
 _SILENT = {"types", "lint", "format", "build"}  # kinds whose programs print nothing when all is well

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-from sessionbank.records import Message, Session, ToolCall
+from sessionbank.records import SPAWN_TOOLS, Message, Session, ToolCall
 from sessionbank.trajectory.model import Outcome
 from sessionbank.trajectory.outcomes import wording
+from sessionbank.trajectory.outcomes.checks import EDITS
 from sessionbank.trajectory.outcomes.prompts import mood
 from sessionbank.trajectory.outcomes.verdict import FAILURE_TO, SUCCESS_FROM, outcome, row, unknown
 
@@ -23,8 +25,11 @@ POINTS = {
     "reply_done": 0.35,
     "reply_plain": 0.15,  # words that neither praise nor regret
     "reply_analysed": 0.15,
+    "reply_findings": 0.15,  # what is wrong with the thing that was looked at is the answer, not how the work went
     "reply_open": -0.35,
     "reply_failed": -0.6,
+    "asks_back": -0.35,  # work was asked for, nothing was changed for it, and it ends with a question
+    "handed_over": -0.35,  # another agent was sent off for the last request, and nothing came back
     "thanks": 0.35,
     "accepts": 0.3,
     "half": -0.3,
@@ -40,7 +45,10 @@ POINTS = {
     "api_error": -0.7,
     "errors_last": -0.25,  # most of the last five calls failed
     "rejections": -0.2,  # two or more in the last request
+    "earlier_met": 0.0,  # no points, but what was done before stands: not a failure, unless the person is not content
 }
+_SPOILT = frozenset({"gives_up", "complains", "complains_unanswered", "complained_before", "api_error"})
+_OPEN = -0.25  # points of partial work
 LAST_CALLS = 5
 _COMMITS = re.compile(r"\bgit\b[^|;&]*\b(?:commit|push|merge)\b")
 _API_ERROR = re.compile(
@@ -49,6 +57,22 @@ _API_ERROR = re.compile(
     r"Credit balance is too low|Prompt is too long|Request timed out|Internal server error|Overloaded)",
     re.IGNORECASE,
 )
+_QUESTION = re.compile(
+    r"\?\s*$|^\W*(?:what|why|how|where|which|who|when|is|are|does|do|did|has|have|can|could|should)\b|"
+    r"\b(?:review|explain|check|look (?:at|into)|investigate|analy[sz]e|summari[sz]e|compare|find out|describe|audit|assess|read)\b",
+    re.IGNORECASE,
+)
+_UNABLE = re.compile(
+    r"\b(?:I|we)\b[^.;]{0,20}(?:\b(?:could|can)(?: ?not|n['’]t)\b|\b(?:not|un)\s?able\b|\bfailed to\b|\bg[ai]ve up\b)|\bgave up\b",
+    re.IGNORECASE,
+)
+_SHORT = 40  # characters; fewer are no finding
+_READS = frozenset({
+    "Read", "Grep", "Glob", "LS", "WebSearch", "WebFetch", "TodoWrite", "ToolSearch", "Skill", "AskUserQuestion", "read_file",
+    "read", "grep", "glob", "list", "list_directory", "search_file_content", "fs_read", "ask_user", "view",
+})  # fmt: skip
+_SENT = re.compile(r"^\W*(?:Spawned successfully|Async agent launched)", re.IGNORECASE)
+_CLOSING = " \n\t*_`)\"'🙂😊👍🚀"
 _TAIL = 1200  # characters of the last reply that are read; the result stands at its start or end
 
 
@@ -69,6 +93,12 @@ def of_session(session: Session) -> Outcome:
         return unknown(NAME, "no transcript, or nobody says anything in it")
     signs = list(_signs(main, [c for c in session.tool_calls if not c.is_subagent]))
     points = sum(s.points for s in signs)
+    if (
+        points < _OPEN
+        and any(s.name == "earlier_met" for s in signs)
+        and not _SPOILT.intersection(s.name for s in signs)
+    ):
+        points = _OPEN
     ended = any(s.name == "gives_up" for s in signs)
     rows = [
         row(session.session_id, f"{s.name.replace('_', ' ')} ({s.points:+.2f}): {s.what}", seq=s.seq)
@@ -113,9 +143,15 @@ def _signs(main: list[Message], calls: list[ToolCall]) -> Iterator[Sign]:
         words = [m for m in main if m.seq < start and m.kind == "reply" and (m.text or "").strip()]
     if words and said != "gives_up":
         yield from _last_words(
-            words[-1], following=said, broken=bool(acts) and any(c.seq > words[-1].seq for c in late)
+            words[-1],
+            following=said,
+            broken=bool(acts) and any(c.seq > words[-1].seq for c in late),
+            is_answer=_asks_for_an_answer(prompts, calls),
         )
     yield from _last_calls(calls, late)
+    yield from _left_open(last, words, late, after)
+    if _earlier_met(prompts, main, calls):
+        yield Sign("earlier_met", POINTS["earlier_met"], "an earlier request was met", prompts[-2].seq)
 
 
 def _ending(last: Message | None, words: list[Message], acts: list[Message], *rest: object) -> Iterator[Sign]:
@@ -153,7 +189,7 @@ def _interruption(main: list[Message]) -> Message | None:
     return None
 
 
-def _last_words(message: Message, *, following: str | None, broken: bool) -> Iterator[Sign]:
+def _last_words(message: Message, *, following: str | None, broken: bool, is_answer: bool) -> Iterator[Sign]:
     # words before the last calls of a broken-off session announce work, they do not report it
     text = (message.text or "").strip()
     if _API_ERROR.search(text):
@@ -163,6 +199,9 @@ def _last_words(message: Message, *, following: str | None, broken: bool) -> Ite
         text = text[:_TAIL] + "\n" + text[-_TAIL:]
     cues = wording.read(_prose(text))
     kinds = ["done" if c.kind == "acted" else c.kind for c in cues]
+    if is_answer and len(text) > _SHORT and not any(_UNABLE.search(c.clause) for c in cues):
+        yield Sign("reply_findings", POINTS["reply_findings"], text, message.seq)
+        return
     bad = next((c for c in reversed(cues) if c.kind in ("failed", "given_up")), None)
     hanging = next((c for c in reversed(cues) if c.kind in ("open", "unmade")), None)
     result = next((c for c in cues if c.kind == "done"), None)
@@ -177,6 +216,67 @@ def _last_words(message: Message, *, following: str | None, broken: bool) -> Ite
         yield Sign("reply_analysed", POINTS["reply_analysed"], text, message.seq)
     elif following != "complains" and not broken:
         yield Sign("reply_plain", POINTS["reply_plain"], text, message.seq)
+
+
+def _asks_for_an_answer(prompts: list[Message], calls: list[ToolCall]) -> bool:
+    """A review or a question was the task, and nothing was made: the last request asks for none, and no call changed
+    a file or ended in an error. A review agent's own record may hold no request at all.
+    """
+    if any(c.tool_name in EDITS and c.status == "ok" for c in calls):
+        return False
+    if any(c.status in ("error", "rejected", "interrupted") for c in calls[-LAST_CALLS:]):
+        return False
+    if not prompts:
+        return bool(calls)
+    asked = prompts[-1].text or ""
+    return not wording.wants_work(asked) and bool(_QUESTION.search(asked))
+
+
+def _left_open(
+    last: Message | None, words: list[Message], late: list[ToolCall], after: list[Message]
+) -> Iterator[Sign]:
+    """Work that was asked for last and only talked of, or given to another agent that has not come back."""
+    if last is None or not words:
+        return
+    final = words[-1]
+    if any(c.seq > final.seq for c in late):
+        return
+    sent = [c for c in late if c.tool_name in SPAWN_TOOLS and _SENT.search((c.result_text or "")[:400])]
+    if sent and not any(m.kind in ("teammate", "notification") and m.seq > sent[-1].seq for m in after):
+        yield Sign(
+            "handed_over",
+            POINTS["handed_over"],
+            f"{sent[-1].tool_name} started, nothing came back",
+            sent[-1].seq,
+        )
+    elif (
+        wording.wants_work(last.text)
+        and all(c.tool_name in _READS for c in late)
+        and (final.text or "").rstrip(_CLOSING)[-1:] == "?"
+    ):
+        yield Sign("asks_back", POINTS["asks_back"], (final.text or "")[-200:], final.seq)
+
+
+def _earlier_met(prompts: list[Message], main: list[Message], calls: list[ToolCall]) -> bool:
+    """Whether an earlier request led to edits and a reply that says it is done, and nobody complained of it."""
+    edits = [c.seq for c in calls if c.tool_name in EDITS and c.status == "ok"]
+    for asked, following in pairwise(prompts):
+        if not any(asked.seq < e < following.seq for e in edits) or mood(following.text) in (
+            "complains",
+            "gives_up",
+        ):
+            continue
+        said = [
+            m
+            for m in main
+            if asked.seq < m.seq < following.seq and m.kind == "reply" and (m.text or "").strip()
+        ]
+        if said and any(
+            s.name == "reply_done"
+            for s in _last_words(said[-1], following=None, broken=False, is_answer=False)
+        ):
+            return True
+    return False
 
 
 def _last_calls(calls: list[ToolCall], late: list[ToolCall]) -> Iterator[Sign]:

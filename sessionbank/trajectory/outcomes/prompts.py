@@ -56,9 +56,10 @@ _HALF = _r(
 _THANKS = _r(
     r"\b(?:thanks?|thank you|thx|ty|cheers|merci|danke)\b",
     r"[🎉👍🙏❤🥳🚀💯🙌👏]|\bsaved my (?:day|life)\b|\b(?:life ?saver|you rock|hero)\b",
-    r"\b(?:makes sense|got it|understood|i see|that was it|that helps|good to know|much better|use that|agreed)\b",
+    r"\b(?:makes sense|got it|understood|i see|that was it|that helps|good to know|much better|agreed)\b",
     r"\b(?:perfect|great|excellent|awesome|amazing|brilliant|wonderful|lovely|love it|nice|good job|well done|exactly|beautiful|fantastic|super)\b(?! (?:but|however))",
     r"\b(?:works|looks good|lgtm|looks great|that did it|that['’]s it|all good|ship it|deployed|merged|approved|solved|fine by me|this is fine|that['’]s fine)\b",
+    r"\b(?:i['’]ll|we['’]ll|let['’]s|i will|we will|i|we) use that(?: one)?(?= *(?:[.,!]|then|$))",
     r"\bwe(?:['’]re| are) done\b(?! here)|\bthat['’]s all\b",
 )
 _ACCEPTS = _r(
