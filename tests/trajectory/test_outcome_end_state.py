@@ -118,3 +118,50 @@ def test_heuristic_counts_only():
     assert good.label == "success"
     assert bad.label == "failure"
     assert good.confidence <= 0.3
+
+
+# -- kinds of ends that readings of real sessions showed ---------------------------------------------------------------
+
+REPORT = "High: the deploy step fails when the token is missing, and the retry crashes. The queue is not handled yet."
+
+
+@pytest.mark.parametrize(
+    ("turns", "label"),
+    [
+        # a review was asked for: faults of the thing are the answer
+        ([("prompt", "Can you review the last commit?"), bash("git show"), ("reply", REPORT)], "success"),
+        ([bash("git diff"), ("reply", REPORT)], "success"),  # the record of a review agent, without its request
+        ([("prompt", "Why does the export crash?"), ("reply", "It crashes because the file is closed too early.")], "success"),
+        # not where work was asked for, something was changed, a call failed, or the agent was unable
+        ([("prompt", "Fix the deploy step"), bash("git show"), ("reply", REPORT)], "failure"),
+        ([("prompt", "Can you review the last commit?"), bash("git show", "error"), ("reply", REPORT)], "failure"),
+        (
+            [("prompt", "Can you check the logs?"), bash("ls"), ("reply", "I could not open the logs, access is denied to me.")],
+            "failure",
+        ),
+        # work was asked for, and only a question came back
+        ([ASK, edit(), DONE, ("prompt", "Make the warning shorter"), ("reply", "Two ways: A or B. Which do you prefer?")], "partial"),
+        ([ASK, edit(), ("reply", "Done, tests pass. Shall I commit it?")], "success"),
+        ([("prompt", "What is the timeout?"), ("reply", "It is 30 s. Do you want to know why?")], "success"),
+        # the last request was refused or stopped, what came before was met
+        ([ASK, edit(), DONE, ("prompt", "Now plan the second part"), edit("rejected"), ("interruption", "[stopped]")], "partial"),
+        ([ASK, edit(), DONE, ("prompt", "no, that's wrong"), edit("rejected"), ("interruption", "[stopped]")], "failure"),
+        ([ASK, ("prompt", "Now plan the second part"), edit("rejected"), ("interruption", "[stopped]")], "failure"),
+    ],
+)  # fmt: skip
+def test_kinds_of_ends_that_readings_showed(turns, label):
+    said = ended(*turns)
+    assert said.label == label, (said.score, [e["what"] for e in said.evidence])
+
+
+@pytest.mark.parametrize(("comes_back", "label"), [(False, "partial"), (True, "success")])
+def test_what_was_handed_over_is_done_when_something_comes_back(comes_back, label):
+    sent = ("call", "Agent", None, "ok", "Spawned successfully. agent_id: dev@crew")
+    back = [("teammate", "All done, request opened.")] if comes_back else []
+    said = ended(ASK, sent, *back, ("reply", "The developer works on the search field, I supervise."))
+    assert said.label == label, (said.score, [e["what"] for e in said.evidence])
+
+
+def test_to_use_that_method_is_no_thanks():
+    assert mood("I do need to use that method when we restore the logs") is None
+    assert mood("ok, I'll use that") == "thanks"

@@ -62,6 +62,11 @@ _QUESTION = re.compile(
     r"\b(?:review|explain|check|look (?:at|into)|investigate|analy[sz]e|summari[sz]e|compare|find out|describe|audit|assess|read)\b",
     re.IGNORECASE,
 )
+_NOUN = re.compile(  # "review the last commit" asks for no commit
+    r"\b(?:the|an?|this|that|these|those|my|our|your|each|every|any|last|latest|current|previous)\s+(?:\w+\s+)?"
+    r"(?:commit|build|merge|push|update|fix|move|port|support|limit|split|extract|set ?up|store|release)(?:e?s)?\b",
+    re.IGNORECASE,
+)
 _UNABLE = re.compile(
     r"\b(?:I|we)\b[^.;]{0,20}(?:\b(?:could|can)(?: ?not|n['’]t)\b|\b(?:not|un)\s?able\b|\bfailed to\b|\bg[ai]ve up\b)|\bgave up\b",
     re.IGNORECASE,
@@ -228,7 +233,7 @@ def _asks_for_an_answer(prompts: list[Message], calls: list[ToolCall]) -> bool:
         return False
     if not prompts:
         return bool(calls)
-    asked = prompts[-1].text or ""
+    asked = _NOUN.sub(" ", prompts[-1].text or "")
     return not wording.wants_work(asked) and bool(_QUESTION.search(asked))
 
 
