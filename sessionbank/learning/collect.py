@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.learning import experience as x
+from sessionbank.learning import outputs
 from sessionbank.learning.inputs import agents, edge_record, outcome_of
 from sessionbank.learning.playbooks import Evidence
 from sessionbank.learning.readback import Outputs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sessionbank.team.model import Team
 
 QUALITY = {"excellent": 3, "good": 2, "acceptable": 1, "poor": 0}
+MOST_SHOWN = 2  # interactions that stand for an assessment of work between two roles
 MOST_PLACES = 5  # places of one practice in one run that its row keeps
 
 
@@ -78,6 +80,7 @@ def team_experience(
         meta_observation=found.meta_observations,
         analysis_metrics=metrics or x.AnalysisMetrics(),
     )
+    assessed = _assessed(team, analysis)
     made = x.TeamExperience(
         id=team.id,
         revision="",
@@ -85,7 +88,8 @@ def team_experience(
         outcome=outcome,
         score=outcome.score,
         analysis=analysis,
-        places=_places(team, analysis, read),
+        assessed=assessed,
+        places=_places(team, analysis, read, assessed=assessed),
         detected_practices=list(read["detected-practices"]),
         compression_stats=dict(read["compression"]),
         written_by=dict(found.by),
@@ -232,7 +236,9 @@ def _time(team: Team) -> datetime | None:
     return max(known) if known else None
 
 
-def _places(team: Team, analysis: x.TeamAnalysisResult, read: Mapping[str, Any]) -> dict[str, Evidence]:
+def _places(
+    team: Team, analysis: x.TeamAnalysisResult, read: Mapping[str, Any], *, assessed: Mapping[str, list[str]]
+) -> dict[str, Evidence]:
     """Where in the transcripts stands what the analysis refers to."""
     edges: dict[str, None] = {}
     steps: dict[tuple[str, int], None] = {}
@@ -240,6 +246,8 @@ def _places(team: Team, analysis: x.TeamAnalysisResult, read: Mapping[str, Any])
         steps.update({(credit.agent_id, s.step_index): None for s in credit.step_attributions})
     for lesson in analysis.role_lessons:
         steps.update({(lesson.agent_id, e.step_index): None for e in lesson.evidence})
+    for shown in assessed.values():
+        edges.update(dict.fromkeys(shown))
     if analysis.coordination_assessment:
         seen = analysis.coordination_assessment
         for shown in (
@@ -273,6 +281,30 @@ def _places(team: Team, analysis: x.TeamAnalysisResult, read: Mapping[str, Any])
                     note=f"{step.action_name}: {_short(step.action_input or step.thought)}",
                 )  # fmt: skip
     return places
+
+
+def _assessed(team: Team, analysis: x.TeamAnalysisResult) -> dict[str, list[str]]:
+    """The interactions that each assessment of work between two roles is about, those that the agent sent first."""
+    roles = agents(team)
+    found: dict[str, list[str]] = {}
+    for lesson in analysis.role_lessons:
+        own = lesson.agent_id
+        for item in lesson.interaction_assessment:
+            sent: list[str] = []
+            received: list[str] = []
+            for edge in team.interaction_list:
+                if edge.type != item.interaction_type or own not in (edge.from_agent, edge.to_agent):
+                    continue
+                is_sent = edge.from_agent == own
+                other = (edge.to_agent, edge.to_role) if is_sent else (edge.from_agent, edge.from_role)
+                if item.with_role in (*other, roles.get(other[0])):
+                    (sent if is_sent else received).append(edge.interaction_id)
+            found[_pair(lesson, item)] = [*sent, *received][:MOST_SHOWN]
+    return found
+
+
+def _pair(lesson: outputs.RoleLesson, item: outputs.InteractionAssessment) -> str:
+    return f"{lesson.agent_id} with {item.with_role}: {item.interaction_type}"
 
 
 def _evidence(made: x.TeamExperience, edges: Any, steps: Any) -> list[Evidence]:
@@ -312,14 +344,12 @@ def _teamwork(made: x.TeamExperience) -> list[x.Teamwork]:
     found = []
     for lesson in made.analysis.role_lessons:
         for item in lesson.interaction_assessment:
-            places = [
-                p for p in made.places.values()
-                if p.interaction_id and p.agent_id == lesson.agent_id and p.note.startswith(item.interaction_type)
-            ]  # fmt: skip
+            keys = [f"interaction {i}" for i in made.assessed.get(_pair(lesson, item), ())]
+            places = [made.places[k] for k in keys if k in made.places]
             found.append(x.Teamwork(
                 role=lesson.role, with_role=item.with_role, interaction_type=item.interaction_type,
                 quality=item.quality, recommendation=item.recommendation, example=places[0].note if places else "",
-                evidence=places[:2] or [Evidence(run_id=made.id, agent_id=lesson.agent_id, note=item.observation)],
+                evidence=places or [Evidence(run_id=made.id, agent_id=lesson.agent_id, note=item.observation)],
             ))  # fmt: skip
     return found
 
@@ -331,7 +361,6 @@ def _short(text: str | None) -> str:
 
 def gap_filled(found: Outputs, by_rule: Outputs, *, folder: Path) -> list[str]:
     """Puts the rule analyst's value wherever `found` has none, marks it, and writes it; returns the files filled."""
-    from sessionbank.learning import outputs
     from sessionbank.learning.readback import attribute, write_outputs
 
     filled = Outputs()

@@ -101,6 +101,9 @@ class TeamExperience(Stored):
     places: dict[str, Evidence] = Field(
         default_factory=dict
     )  # "interaction {id}" or "step {agent} {index}" -> place in the transcript
+    assessed: dict[str, list[str]] = Field(
+        default_factory=dict
+    )  # "{agent} with {role}: {type}" of an interaction assessment -> interactions that it is about
     detected_practices: list[dict[str, Any]] = Field(
         default_factory=list
     )  # as in the workspace's detected-practices.json

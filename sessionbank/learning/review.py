@@ -7,6 +7,7 @@ distillation. Plain functions, for a notebook; their widget is elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import NotFoundError, QueryError
@@ -53,7 +54,8 @@ def evidence(
     memory: Memory, playbook_id: str, line_id: str, *, bank: SessionBank | None = None
 ) -> list[dict[str, Any]]:
     """One dict a place that the line rests on: the fields of `playbooks.Evidence`, ``objective`` and ``outcome`` of the
-    run, and, where `bank` holds the session, ``message``: the text of the transcript line.
+    run, and, where `bank` holds the session, of the message there ``seq``, ``message`` (its text, else what it called)
+    and ``raw`` (the stored transcript lines). These are None where the place is no message, and as stored: not redacted.
     """
     _, playbook = _find(memory, playbook_id)
     line = _line(playbook, line_id)
@@ -67,13 +69,22 @@ def evidence(
         )
         outcome = run.get("outcome") if run else None
         row["outcome"] = outcome.get("label") if isinstance(outcome, dict) else outcome
-        row["message"] = None
-        if bank is not None and place.session_id and place.message_uuid:
-            session = bank.get_by_session_id(place.session_id)
-            message = session.message(place.message_uuid) if session else None
-            row["message"] = message.text if message else None
+        row.update(_message(place, bank))
         rows.append(row)
     return rows
+
+
+def _message(place: pb.Evidence, bank: SessionBank | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"seq": None, "message": None, "raw": None}
+    session = bank.get_by_session_id(place.session_id) if bank is not None and place.session_id else None
+    message = session.message(place.message_uuid) if session and place.message_uuid else None
+    if session is None or message is None:
+        return found
+    calls = [f"{c.tool_name} {c.input or ''}".strip() for c in session.tool_calls if c.seq == message.seq]
+    found["seq"], found["message"] = message.seq, message.text or "\n".join(calls) or None
+    with suppress(NotFoundError):  # a clone may lack the bytes
+        found["raw"] = session.raw(message)
+    return found
 
 
 def accept(memory: Memory, playbook_id: str, line_id: str, *, reviewer: str, reason: str) -> pb.Playbook:

@@ -38,10 +38,12 @@ def _evidence_is_in_the_bank(atlas, bank):
     led = 0
     for row in rows:
         for place in review.evidence(atlas.memory, row["playbook_id"], row["line_id"], bank=bank):
-            if place["message_uuid"]:
-                session = bank.get_by_session_id(place["session_id"])
-                assert session.message(place["message_uuid"]) is not None
-                led += 1
+            session = bank.get_by_session_id(place["session_id"])
+            assert session.messages[place["seq"]].uuid == place["message_uuid"]
+            assert place["message"]
+            # the stored lines hold the very id, so they are the ones that the place means
+            assert any(place["message_uuid"].encode() in line for line in place["raw"])
+            led += 1
     assert led
 
 
