@@ -11,6 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -87,7 +88,9 @@ def read_outputs(folder: Path, facts: Facts, *, analyst: str = "unknown") -> Out
             found.problems.append(Problem(name, "", "the file was not written"))
             continue
         value = parse(files[name], model, file=name, problems=found.problems)
-        if value is not None and not _refuse(found.problems, name, _references(value, facts)):
+        if value is None:
+            _refuse(found.problems, name, _references_of_broken(files[name], facts))
+        elif not _refuse(found.problems, name, _references(value, facts)):
             setattr(found, attribute(name), value)
             found.by[name] = analyst
     lessons = sorted(n for n in files if n.startswith(f"{outputs.ROLE_LESSONS}/") and n.endswith(".json"))
@@ -95,7 +98,9 @@ def read_outputs(folder: Path, facts: Facts, *, analyst: str = "unknown") -> Out
         found.problems.append(Problem(outputs.ROLE_LESSONS, "", "no role lesson was written"))
     for name in lessons:
         lesson = parse(files[name], outputs.RoleLesson, file=name, problems=found.problems)
-        if lesson is not None and not _refuse(found.problems, name, _references(lesson, facts)):
+        if lesson is None:
+            _refuse(found.problems, name, _references_of_broken(files[name], facts))
+        elif not _refuse(found.problems, name, _references(lesson, facts)):
             found.role_lessons.append(lesson)
             found.by[name] = analyst
     return found
@@ -241,6 +246,33 @@ def _references(value: BaseModel, facts: Facts) -> list[tuple[str, str]]:
         _agent(value.agent_id, value.role, place="", facts=facts, wrong=wrong)
         for i, evidence in enumerate(value.evidence):
             _step(value.agent_id, evidence.step_index, place=f"evidence.{i}", facts=facts, wrong=wrong)
+    return wrong
+
+
+def _references_of_broken(data: bytes, facts: Facts) -> list[tuple[str, str]]:
+    """The same of a file that does not fit its model, so that its writer hears of all faults at once."""
+    wrong: list[tuple[str, str]] = []
+
+    def look(value: Any, place: str, agent: Any) -> None:
+        dot = f"{place}." if place else ""
+        if isinstance(value, dict):
+            agent = value.get("agent_id", agent)
+            if isinstance(value.get("agent_id"), str) and isinstance(value.get("role"), str):
+                _agent(agent, value["role"], place=place, facts=facts, wrong=wrong)
+            if isinstance(agent, str) and type(value.get("step_index")) is int:
+                _step(agent, value["step_index"], place=place, facts=facts, wrong=wrong)
+            for key in ("interaction_id", "interaction_ids"):
+                ids = value.get(key)
+                named = [i for i in (ids if isinstance(ids, list) else [ids]) if isinstance(i, str)]
+                _edges(named, place=f"{dot}{key}", facts=facts, wrong=wrong)
+            for key, inner in value.items():
+                look(inner, f"{dot}{key}", agent)
+        elif isinstance(value, list):
+            for number, inner in enumerate(value):
+                look(inner, f"{dot}{number}", agent)
+
+    with suppress(ValueError, RecursionError):
+        look(json.loads(data.decode("utf-8-sig")), "", None)
     return wrong
 
 

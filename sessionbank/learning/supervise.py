@@ -57,15 +57,15 @@ def _sweep(group: int | None, *, count_main: bool) -> int:
     seen: set[int] = set()
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        if group is not None:
-            with contextlib.suppress(OSError):
-                os.killpg(group, signal.SIGKILL)
-        below = _below(os.getpid())
+        below = _below(os.getpid())  # before any is ended: who is counted must not hang on who dies first
+        seen.update(below)
         for pid in below:  # held first, so that none can start another while the rest is ended
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGSTOP)
+        if group is not None:
+            with contextlib.suppress(OSError):
+                os.killpg(group, signal.SIGKILL)
         for pid in below:
-            seen.add(pid)
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):

@@ -161,3 +161,24 @@ def test_a_person_fills_the_folder(tmp_path, team):
     assert result.stored
     assert set(result.experience.written_by.values()) == {"person"}
     assert not made.path.exists()
+
+
+def test_all_faults_of_a_file_are_told_in_one_pass(tmp_path, team):
+    """A credit without its reasoning, of a role that the agent has not, with a step that is not; and a lesson of nobody."""
+    made = Workspace.create(tmp_path, TEAM_ANALYSIS, subject=team.id, files=team_files(team))
+    RuleAnalyst().work(made, knowledge={})
+    path = made.output / "agent-credits.json"
+    value = json.loads(path.read_text())
+    first = value["credits"][0]
+    del first["assessment"]
+    first["role"] = "cook"
+    first["step_attributions"] = [{"step_index": 999, "credit": 0.5, "reasoning": "x"}]
+    path.write_text(json.dumps(value))
+    lesson = next((made.output / "role-lessons").iterdir())
+    lesson.write_text(json.dumps({"agent_id": "nobody", "role": "x"}))
+    told = {(p.file, p.place): p.message for p in check_outputs(made).problems}
+    assert ("agent-credits.json", "credits.0.assessment") in told
+    assert "not 'cook'" in told["agent-credits.json", "credits.0.role"]
+    assert "has no step 999" in told["agent-credits.json", "credits.0.step_attributions.0.step_index"]
+    assert "nobody" in told[f"role-lessons/{lesson.name}", "agent_id"]
+    assert (f"role-lessons/{lesson.name}", "role_assessment") in told
