@@ -130,3 +130,20 @@ def test_table_of_checks():
     assert str(frame["passed"].dtype) == "Int64"
     assert frame["passed"].isna().tolist() == [False, True]
     assert check_table(session(("prompt", "x"))).empty
+
+
+MORE = yaml.safe_load((Path(__file__).parents[1] / "data/outcomes/check_outputs_more.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", MORE, ids=[c["name"] for c in MORE])
+def test_outputs_written_before_the_patterns_were_looked_at_again(case):
+    said = read_output(case["output"])
+    want = None if case["want"] == "none" else tuple(case["want"])
+    assert (None if said is None else (said.verdict, said.passed, said.failed)) == want
+
+
+@pytest.mark.parametrize("case", [c for c in MORE if c["want"] != "none"], ids=lambda c: c["name"])
+def test_a_long_log_before_it_changes_nothing(case):
+    log = "".join(f"2026-01-01 step {n}: copied a file of the shop\n" for n in range(2000))
+    said = read_output(log + case["output"])
+    assert (said.verdict, said.passed, said.failed) == tuple(case["want"])

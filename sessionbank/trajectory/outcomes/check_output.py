@@ -43,6 +43,8 @@ _COUNTS: tuple[tuple[str, str, bool, str], ...] = (
     (r"^(?:=+ )?(?=.*\d+ (?:passed|failed|errors?|skipped|xfailed|deselected))(?:(?P<fail>\d+) failed(?:, )?)?(?:(?P<pass>\d+) passed(?:, )?)?(?:\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed)(?:, )?)*(?:(?P<err>\d+) errors?)? in [\d.]+s.*$", "pytest", False, " in "),
     # unittest; the number of tests stands in a line of its own
     (r"^FAILED \((?:failures=(?P<fail>\d+))?(?:, )?(?:errors=(?P<err>\d+))?.*\)$", "unittest", False, "FAILED ("),
+    # gotestsum
+    (r"^DONE (?P<total>\d+) tests?(?:, \d+ skipped)?(?:, (?P<fail>\d+) failures?)?(?:, (?P<err>\d+) errors?)? in [\d.]+s$", "gotestsum", False, "DONE "),
     # cargo test, one line a binary; cargo nextest
     (r"^test result: (?:ok|FAILED)\. (?P<pass>\d+) passed; (?P<fail>\d+) failed;.*$", "cargo test", True, "test result: "),
     (r"^[ \t]*Summary \[.*\] +\d+(?:/\d+)? tests? run: (?P<pass>\d+) passed(?:.*?, (?P<fail>\d+) failed)?.*$", "nextest", False, "Summary ["),
@@ -90,7 +92,7 @@ _GO_TEST = _m(r"^[ \t]*--- (PASS|FAIL): (\S+)")
 
 # Words that say that it failed, and words that say that it passed. Failing is looked for first.
 _FAILED = _line(
-    r".*?error TS\d+: .*|Found \d+ errors? in (?:\d+ files?|the same file).*|Found [1-9]\d* errors?\.?.*|"  # tsc, mypy, ruff, biome
+    r".*?error TS\d+: .*|Found \d+ errors? in (?:\d+ files?|the same file).*|Found [1-9]\d* errors?\b(?! \(\d+ fixed, 0 remaining\)).*|"  # tsc, mypy, ruff, biome
     r"\S+\.(?:py|pyi):\d+(?::\d+)?: (?:[A-Z]{1,4}\d{2,4}|error:|\[[A-Z]\d{4}).*|"  # flake8, ruff, mypy, pylint
     r"✖ \d+ problems? \([1-9]\d* errors?.*|[1-9]\d* errors?, \d+ warnings?.*|"  # eslint, pyright
     r"(?:\[[\w:\-]+\] )?[1-9]\d* issues?:.*|\d+ files? inspected, [1-9]\d* offenses? detected.*|"  # golangci-lint, rubocop
@@ -101,7 +103,8 @@ _FAILED = _line(
     r"(?:g?make)(?:\[\d+\])?: \*\*\* (?!No rule).* Error \d+.*|ninja: build stopped.*|ERROR: Build (?:did NOT|failed).*|"  # make, ninja, bazel
     r"npm (?:ERR!|error) (?:Test failed|code ELIFECYCLE|Lifecycle script).*|.*? ELIFECYCLE .*|error Command failed with exit code [1-9]\d*.*|error: script \".*\" exited with code [1-9].*|"
     r".*\bERROR:? task failed.*|Failed to compile\.?.*|(?:Build failed|Compilation failed).*|FAILED \S+::.*|ERROR \S+\.py.*|"  # mise, next, webpack, pytest
-    r"Broken contracts?:?.*|Contracts: .*, [1-9]\d* broken\..*|[ \t]*✗ .*| FAIL  .*|FAIL \S+.*|svelte-check found [1-9]\d* errors?.*|Oh no! .*"
+    r"Broken contracts?:?.*|Contracts: .*, [1-9]\d* broken\..*|[ \t]*✗ .*| FAIL  .*|FAIL \S+.*|svelte-check found [1-9]\d* errors?.*|Oh no! .*|"
+    r".{0,3}Test run with \d+ tests?(?: in \d+ suites?)? failed .*|Failed:\s+\S+#\S+.*|.*ERROR  run failed: .*|[ \t]*✖ +\d+/\d+ targets? failed.*|[^\n.]{2,80}\.{3,}Failed$"  # swift, turbo, nx, pre-commit
 )  # fmt: skip
 _PASSED = _line(
     r"All checks passed!.*|Success: no issues found.*|0 errors, \d+ warnings.*|(?:\[[\w:\-]+\] )?0 issues\.?$|\d+ files? inspected, no offenses detected.*|"
@@ -109,7 +112,9 @@ _PASSED = _line(
     r"Your code has been rated at 10.*|(?:\[\w+\] )?BUILD SUCCESS(?:FUL)?\b.*|Build succeeded\.?|\*\* (?:TEST|BUILD) SUCCEEDED \*\*|"
     r"[ \t]*Finished `?\w+`? (?:profile )?.*target\(s\) in.*|INFO: Build completed successfully.*|Build complete!.*|✓ built in .*|.*[Cc]ompiled successfully.*|"
     r"Checked \d+ files? in .*(?:No fixes applied|no errors).*|✔ No ESLint warnings or errors.*|svelte-check found 0 errors.*|No issues found!.*|"
-    r"Test run with \d+ tests? passed .*|Contracts: .*, 0 broken\..*|PASS$|OK$|OK \(skipped=\d+\)$|The configuration is valid.*|Success! The configuration is valid.*"
+    r"Found \d+ errors? \(\d+ fixed, 0 remaining\).*|.*?Found 0 errors\..*|✖ \d+ problems? \(0 errors.*|[^\n.]{2,80}\.{3,}Passed$|"  # ruff, tsc, eslint, pre-commit
+    r"[ \t]*Tasks:\s+(?P<tasks>\d+) successful, (?P=tasks) total.*|.*NX   Successfully ran target.*|"
+    r".{0,3}Test run with \d+ tests?(?: in \d+ suites?)? passed .*|Contracts: .*, 0 broken\..*|PASS$|OK$|OK \(skipped=\d+\)$|The configuration is valid.*|Success! The configuration is valid.*"
 )  # fmt: skip
 _NOT_RUN = _line(
     r".*: (?:command )?not found$|.*: No such file or directory$|(?:npm (?:ERR!|error) )?Missing script:.*|error Command \".*\" not found\..*|"
@@ -118,6 +123,7 @@ _NOT_RUN = _line(
     r"=+ no tests ran in .*|No tests found.*|mise ERROR no task.*|error: Script not found.*|error: Justfile does not contain recipe.*|"
     r".*npm (?:ERR!|error) could not determine executable to run.*|Could not locate Gemfile.*|usage: .*"
 )  # fmt: skip
+_SUITE = _m(r"^[ \t]*Test (?:Suites:|Files)\s+[1-9]\d* failed\b.*$")  # jest, vitest
 _TIMEOUT = _m(
     r"^.*(?:[Cc]ommand timed out|timed out after \d+|Timeout: .* exceeded|test timed out after|Exceeded timeout of).*$"
 )
@@ -136,6 +142,9 @@ def read_output(text: str | None) -> Reading | None:
     counted = _counted(text)
     failing = _FAILED.search(text)
     if counted is not None:
+        suite = _SUITE.search(text) if counted.verdict == "passed" else None
+        if suite:  # a file of tests that could not be loaded has no tests to count
+            return Reading("failed", counted.passed, counted.failed, suite.group(0).strip()[:200])
         if counted.verdict == "passed" and failing and _hard(failing.group(0)):
             return Reading("failed", counted.passed, counted.failed, failing.group(0).strip()[:200])
         return counted
