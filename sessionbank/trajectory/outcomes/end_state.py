@@ -45,7 +45,6 @@ POINTS = {
     "api_error": -0.7,
     "errors_last": -0.25,  # most of the last five calls failed
     "rejections": -0.2,  # two or more in the last request
-    "earlier_met": 0.0,  # no points, but what was done before stands: not a failure, unless the person is not content
 }
 _SPOILT = frozenset({"gives_up", "complains", "complains_unanswered", "complained_before", "api_error"})
 _OPEN = -0.25  # points of partial work
@@ -96,14 +95,14 @@ def of_session(session: Session) -> Outcome:
     main = [m for m in session.messages if not m.is_subagent and m.inherited_from is None]
     if not any(m.kind in ("prompt", "reply") for m in main):
         return unknown(NAME, "no transcript, or nobody says anything in it")
-    signs = list(_signs(main, [c for c in session.tool_calls if not c.is_subagent]))
+    calls = [c for c in session.tool_calls if not c.is_subagent]
+    signs = list(_signs(main, calls))
     points = sum(s.points for s in signs)
-    if (
-        points < _OPEN
-        and any(s.name == "earlier_met" for s in signs)
-        and not _SPOILT.intersection(s.name for s in signs)
-    ):
-        points = _OPEN
+    if points < _OPEN and not _SPOILT.intersection(s.name for s in signs):
+        met = _earlier_met(main, calls)
+        if met is not None:  # what was done before stands: part of the work, unless the person is not content
+            signs.append(Sign("earlier_met", _OPEN - points, f"was met: {met.text}", met.seq))
+            points = _OPEN
     ended = any(s.name == "gives_up" for s in signs)
     rows = [
         row(session.session_id, f"{s.name.replace('_', ' ')} ({s.points:+.2f}): {s.what}", seq=s.seq)
@@ -155,8 +154,6 @@ def _signs(main: list[Message], calls: list[ToolCall]) -> Iterator[Sign]:
         )
     yield from _last_calls(calls, late)
     yield from _left_open(last, words, late, after)
-    if _earlier_met(prompts, main, calls):
-        yield Sign("earlier_met", POINTS["earlier_met"], "an earlier request was met", prompts[-2].seq)
 
 
 def _ending(last: Message | None, words: list[Message], acts: list[Message], *rest: object) -> Iterator[Sign]:
@@ -262,26 +259,19 @@ def _left_open(
         yield Sign("asks_back", POINTS["asks_back"], (final.text or "")[-200:], final.seq)
 
 
-def _earlier_met(prompts: list[Message], main: list[Message], calls: list[ToolCall]) -> bool:
-    """Whether an earlier request led to edits and a reply that says it is done, and nobody complained of it."""
+def _earlier_met(main: list[Message], calls: list[ToolCall]) -> Message | None:
+    """The latest request before the last that led to edits and a reply that says it is done, if nobody complained."""
+    prompts = [m for m in main if m.kind == "prompt" and (m.text or "").strip()]
     edits = [c.seq for c in calls if c.tool_name in EDITS and c.status == "ok"]
-    for asked, following in pairwise(prompts):
-        if not any(asked.seq < e < following.seq for e in edits) or mood(following.text) in (
-            "complains",
-            "gives_up",
-        ):
+    for asked, following in reversed(list(pairwise(prompts))):
+        within = range(asked.seq + 1, following.seq)
+        if not any(e in within for e in edits) or mood(following.text) in ("complains", "gives_up"):
             continue
-        said = [
-            m
-            for m in main
-            if asked.seq < m.seq < following.seq and m.kind == "reply" and (m.text or "").strip()
-        ]
-        if said and any(
-            s.name == "reply_done"
-            for s in _last_words(said[-1], following=None, broken=False, is_answer=False)
-        ):
-            return True
-    return False
+        said = [m for m in main if m.seq in within and m.kind == "reply" and (m.text or "").strip()]
+        signs = _last_words(said[-1], following=None, broken=False, is_answer=False) if said else ()
+        if any(s.name == "reply_done" for s in signs):
+            return asked
+    return None
 
 
 def _last_calls(calls: list[ToolCall], late: list[ToolCall]) -> Iterator[Sign]:

@@ -17,6 +17,8 @@ LONGEST = 30_000  # characters that are read; behind a longer script a check goe
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1")
 MOST_HEREDOCS = 50
 _SPECIAL = re.compile(r"[\\'\"`$()#&|;\n]")
+_QUOTES = re.compile(r"[\\'\"]")
+_WORD = re.compile(r"[^ \t\r\n]+")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
 _LEAD = {"do", "then", "else", "{", "(", "!", "time", "if", "while", "until", "elif"}
 _PLAIN = {
@@ -141,8 +143,8 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
 
 def _words(part: str) -> list[str]:
     part = part.strip().strip("()").strip()
-    try:
-        words = shlex.split(part, comments=False)
+    try:  # without quotes the two are the same, and shlex reads a character at a time
+        words = shlex.split(part, comments=False) if _QUOTES.search(part) else _WORD.findall(part)
     except ValueError:
         words = part.split()
     bare = [bool(re.fullmatch(r"\d*(?:>>?|<|&>)", w)) for w in words]  # its file is the next word
