@@ -50,10 +50,13 @@ class BatchResult:
         """In a sentence."""
         if not self.ready:
             more = self.needed - self.accumulated
-            return f"{self.accumulated} runs have come together, {self.needed} are needed: {more} more."
+            have = "has" if self.accumulated == 1 else "have"
+            return (
+                f"{pb.counted(self.accumulated)} {have} come together, {self.needed} are needed: {more} more."
+            )
         made = sum(map(len, self.created.values())), sum(map(len, self.updated.values()))
-        open_ones = len(self.undecided)
-        return f"{self.accumulated} runs: {made[0]} things made, {made[1]} changed, {open_ones} practices undecided."
+        left = pb.counted(len(self.undecided), "practice")
+        return f"{pb.counted(self.accumulated)}: {pb.counted(made[0], 'thing')} made, {made[1]} changed, {left} undecided."
 
 
 def pending(memory: Memory, kind: Kind) -> list[str]:
@@ -159,6 +162,11 @@ def _store(
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     created: dict[str, list[str]] = {}
     updated: dict[str, list[str]] = {}
+    earlier = {
+        (kind, i)
+        for b in memory.raw("batches").values() if b["status"] == "done" and b["id"] != batch.id
+        for kind, ids in b["stored"].items() for i in ids
+    }  # fmt: skip
     for kind, things in made.items():
         for new in things:
             identifier: str = new.id  # type: ignore[attr-defined]
@@ -175,18 +183,31 @@ def _store(
                         new,
                         old,
                         at=batch.started_at,
-                        reason=f"batch {batch.id}",
+                        reason=_reason(batch),
                         measured=figures,
                         alike=alike,
                     )
                 elif old is not None and isinstance(new, pb.TeamMetaStrategy):
                     new.created_at = old.created_at
-                # what this batch stored before it was cut off is its work too
-                is_own = old is not None and getattr(old, "created_at", None) == batch.started_at
+                # what this batch stored before it was cut off is its work too; a clock may stand still between two
+                is_own = (
+                    getattr(old, "created_at", None) == batch.started_at and (kind, identifier) not in earlier
+                )
                 if old is None or old != new:
                     memory.store(kind, new)
                 if old is None or is_own:
                     created.setdefault(kind, []).append(identifier)
-                elif old != new or getattr(old, "updated_at", None) == batch.started_at:
+                elif old != new or _is_work_of(batch, old):
                     updated.setdefault(kind, []).append(identifier)
     return created, updated
+
+
+def _is_work_of(batch: Batch, thing: BaseModel) -> bool:
+    """Whether a batch that was cut off had changed the thing before."""
+    if isinstance(thing, pb.Playbook):
+        return any(r.reason == _reason(batch) for r in thing.evolution.refinements)
+    return getattr(thing, "updated_at", None) == batch.started_at
+
+
+def _reason(batch: Batch) -> str:
+    return f"batch {batch.id}"

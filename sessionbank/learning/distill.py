@@ -20,7 +20,7 @@ from typing import Any, Literal
 from sessionbank.learning.confidence import Effect, effects, rate
 from sessionbank.learning.detectors import PRACTICES
 from sessionbank.learning.experience import Mention, Practice, RunRow
-from sessionbank.learning.playbooks import Evidence, Line, Support, line_id
+from sessionbank.learning.playbooks import Evidence, Line, Support, counted, line_id
 from sessionbank.learning.similarity import groups, opposed, similarity
 
 Direction = Literal["do", "avoid"]
@@ -188,7 +188,7 @@ def _tentative(name: str, table: _Table, direction: Direction) -> Line:
     line.confidence = round(rate(good, len(with_it) - good).low, 4)
     wish = "success" if direction == "do" else "failure"
     line.basis = (
-        f"share of {wish} among runs with it that we are 90 % sure to exceed, {len(with_it)} runs; "
+        f"share of {wish} among runs with it that we are 90 % sure to exceed, {counted(len(with_it))}; "
         "no claim that it is the cause"
     )
     line.standing = "tentative"
@@ -262,7 +262,7 @@ def _contexts(name: str, table: _Table, direction: Direction) -> list[str]:
                 told.append(
                     f"the other way round where {kind} is {value}: "
                     f"mean outcome {statistics.fmean(with_it):.2f} with it "
-                    f"({len(with_it)} runs), {statistics.fmean(without):.2f} without ({len(without)} runs)"
+                    f"({counted(len(with_it))}), {statistics.fmean(without):.2f} without ({counted(len(without))})"
                 )
     return told
 
@@ -309,7 +309,7 @@ def _said(told: Sequence[tuple[RunRow, Mention]], alike: float) -> list[Line]:
     for line in lines:
         against = [o for o in lines if o is not line and contradict(line, o, alike=alike)]
         line.support.runs_against = len({e.run_id for o in against for e in o.evidence})
-        line.contradictions = [f"{o.support.runs_for} runs say: {o.text}" for o in against]
+        line.contradictions = [f"{counted(o.support.runs_for)} said: {o.text}" for o in against]
         if against:
             line.standing = "contested"
         sure = rate(line.support.runs_for, line.support.runs_against)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessionbank.learning import playbooks as pb
 from sessionbank.learning.distill import role_key
+from sessionbank.team.model import EVERYONE
 
 if TYPE_CHECKING:
     from sessionbank.learning.memory import Memory
@@ -103,7 +104,10 @@ def role_text(playbook: pb.RolePlaybook) -> str:
         *_section("**Responsibilities:**", guidance.responsibilities),
     ]
     for item in guidance.interaction_guidance:
-        lines = _section(f"**Working with {_flat(item.with_role)}:**", [item.guidance])
+        lines = _section(
+            f"**Working with {'all members' if item.with_role == EVERYONE else _flat(item.with_role)}:**",
+            [item.guidance],
+        )
         out += lines
         if lines:
             out += [f"  - Example: {_flat(e)}" for e in item.examples]
@@ -149,7 +153,7 @@ def _how_sure(line: pb.Line) -> str:
     """Established and accepted lines stand by themselves; of others the reader is told what they rest on."""
     if line.standing == "established" or (line.decisions and line.decisions[-1].action in ("accept", "edit")):
         return ""
-    return f" ({line.standing}: {line.support.runs_for} runs for, {line.support.runs_against} against)"
+    return f" ({line.standing}: {pb.counted(line.support.runs_for)} for, {line.support.runs_against} against)"
 
 
 def _flat(text: str) -> str:

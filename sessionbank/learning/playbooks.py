@@ -105,6 +105,11 @@ def line_id(text: str, *, practice: str | None = None, direction: str = "do") ->
     return "line-" + digest(f"{direction}\n{practice}" if practice else f"text\n{text}")
 
 
+def counted(number: int, thing: str = "run") -> str:
+    """A number of things in words: "1 run", "3 runs"."""
+    return f"{number} {thing if number == 1 else thing + 's'}"
+
+
 class Refinement(Stored):
     """One change of a playbook: the version that it made, when, by what, and what changed."""
 

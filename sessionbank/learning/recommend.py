@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ALIKE = 0.05  # similarity of tasks below which a run says nothing about the task
 PRIOR = 2.0  # runs that the prior counts as
 NEAREST = 200  # runs that are looked at
+FEW = 3  # runs of a shape below which it is an example, not advice
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,11 @@ class Recommendation:
         """How many agents."""
         return sum(r.count for r in self.roles)
 
+    @property
+    def is_thin(self) -> bool:
+        """Whether fewer than `FEW` runs stand behind it: then it is an example of what was done, hardly advice."""
+        return self.basis and len(self.evidence) < FEW
+
     def to_team_yaml(self) -> str:
         """The team as the text of a ``team.yaml`` (OpenTeams): roles, topology, and the advice as a prompt.
 
@@ -108,6 +114,8 @@ class Recommendation:
             return f"No basis: {' '.join(self.why)}\n"
         team = " + ".join(f"{r.count} {r.role}" for r in self.roles)
         out = [f"**{team}**, {self.topology or 'any'} topology", ""]
+        if self.is_thin:
+            out += [f"Only {pb.counted(len(self.evidence))} had such a team: an example, not yet advice.", ""]
         out.append(f"Estimated success {self.success:.0%} (80 % interval {self.low:.0%} to {self.high:.0%}).")
         for title, texts in (("Do", self.do), ("Avoid", self.avoid), ("Why", self.why)):
             if texts:
@@ -179,9 +187,14 @@ def recommend_team(
     do, avoid = _advice([p for p, _ in playbooks])
     why.insert(
         0,
-        f"{len(best.runs)} runs with such a team and a similar task, {best.good:.2g} of {best.weight:.2g} "
+        f"{pb.counted(len(best.runs))} with such a team and a similar task, {best.good:.2g} of {best.weight:.2g} "
         "(weighed by similarity) succeeded.",
     )
+    if len(best.runs) < FEW:
+        why.insert(
+            1,
+            f"that is {pb.counted(len(best.runs))}: an example of what was done, not yet a reason to prefer it.",
+        )
     roles = tuple(
         RecommendedRole(
             role,
@@ -192,7 +205,7 @@ def recommend_team(
                     memory, "role-playbooks", task, role=role, topology=best.topology, domain=domain, limit=2
                 )
             ),
-            f"in {len(best.runs)} runs of this shape",
+            f"in {pb.counted(len(best.runs))} of this shape",
         )
         for role, count in best.roles
     )

@@ -18,6 +18,7 @@ from sessionbank.learning.inputs import read_input
 from sessionbank.learning.readback import Outputs, write_outputs
 from sessionbank.learning.workspace import Workspace
 from sessionbank.team.identifiers import identifiers
+from sessionbank.team.model import EVERYONE
 
 Read = Mapping[str, Any]
 
@@ -189,6 +190,8 @@ def _coordination(read: Read, edges: list[outputs.InteractionCredit]) -> outputs
         "Patterns: " + (", ".join(p["name"] for p in good) or "none") + ".",
         "Anti-patterns: " + (", ".join(p["name"] for p in bad) or "none") + ".",
     ]
+    if not read["team-config"]["expected_patterns"]:
+        narrative.append("No pattern was declared for the team, so none is compared.")
     return outputs.CoordinationAssessment(
         quality=quality,
         observed_patterns=[
@@ -273,17 +276,17 @@ def _teamwork(
         if mean > 0.2 and not failed
         else "adequate"
     )
-    what = kind.replace("_", " ")
+    what, who = kind.replace("_", " "), "all members" if role == EVERYONE else role
     # only what the exchange itself shows is worth telling, and only to who sent it: a general "well done" is not
     sent = [raw["content"] for raw, _ in found if raw["from"]["agent_id"] == agent and raw["content"]]
     named = statistics.fmean([min(1.0, len(identifiers(text)) / 3) for text in sent] or [0.0])
     advice = ""
     if quality == "poor":
-        advice = f"Make sure that each {what} between you and {role} arrives, and say what is needed."
+        advice = f"Make sure that each {what} between you and {who} arrives, and say what is needed."
     elif sent and quality == "effective" and named >= 0.5:
-        advice = f"Go on naming files and symbols in each {what} that you send to {role}."
+        advice = f"Go on naming files and symbols in each {what} that you send to {who}."
     elif sent and quality == "adequate" and named < 0.5:
-        advice = f"Name the files and symbols that it is about in each {what} that you send to {role}."
+        advice = f"Name the files and symbols that it is about in each {what} that you send to {who}."
     return outputs.InteractionAssessment(
         with_role=role, interaction_type=kind, quality=quality, recommendation=advice,
         observation=f"{len(found)} interactions, {failed} failed, mean credit {mean:.2f}.",

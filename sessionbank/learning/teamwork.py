@@ -62,9 +62,7 @@ def _line(
     wish = 1.0 if quality == "effective" else 0.0
     scored = [row.score for row, _ in runs[quality].values() if row.score is not None]
     runs_for, runs_against = scored.count(wish), scored.count(1 - wish)
-    others = [
-        f"in {len(n)} {'run' if len(n) == 1 else 'runs'} it was {q}" for q, n in runs.items() if q != quality
-    ]
+    others = [f"in {pb.counted(len(n))} it was {q}" for q, n in runs.items() if q != quality]
     return pb.Line(
         id="line-" + digest("\n".join((*about, quality))),
         text=Counter(item.recommendation for _, item in by_quality[quality]).most_common(1)[0][0],
