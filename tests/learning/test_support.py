@@ -6,12 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 
+from sessionbank.learning import Memory
 from sessionbank.learning import playbooks as pb
+from sessionbank.learning.batches import BatchResult, run_batch
 from sessionbank.learning.distill import distill
 from sessionbank.learning.experience import Practice, RunRow, Teamwork
 from sessionbank.learning.measured import measured
+from sessionbank.learning.recommend import recommend_team
 from sessionbank.learning.revise import revised, role_playbooks
+from sessionbank.learning.team_learning import process_team
 from sessionbank.learning.teamwork import together
+from tests.learning import planted
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -96,3 +101,35 @@ def test_a_line_that_no_run_shows_any_more_has_no_support() -> None:
     new, figures = of([run(n, 1.0) for n in (1, 2, 3)])
     (kept,) = [k for _, k in revised(new, old, at=NOW, reason="more", measured=figures).lines() if k.practice]
     assert (kept.support.runs_with, kept.support.runs_for, kept.evidence, kept.confidence) == (0, 0, [], 0.0)
+
+
+def test_two_batches_of_one_moment_tell_what_was_made_from_what_was_changed(tmp_path) -> None:
+    """The clock stands still: the second batch changes the playbooks that the first made."""
+    memory = Memory(tmp_path, clock=lambda: NOW)
+    teams = planted.runs(3, 12, helps="fan-out", harms="ping-pong", noise=0)
+    made = []
+    for part in (teams[:8], teams[8:]):
+        for team in part:
+            process_team(memory, team)
+        made.append(run_batch(memory, "team", minimum=2))
+    first, second = made
+    assert first.created and not first.updated
+    own = {(kind, i) for kind, ids in first.created.items() for i in ids}
+    changed = {(kind, i) for kind, ids in second.updated.items() for i in ids}
+    assert changed and changed <= own
+    assert not own & {(kind, i) for kind, ids in second.created.items() for i in ids}
+    assert "1 thing" in BatchResult(True, 1, 1, created={"role-playbooks": ["a"]}).message
+
+
+def test_a_recommendation_that_rests_on_one_run_says_so(tmp_path) -> None:
+    memory = Memory(tmp_path, clock=lambda: NOW)
+    teams = planted.runs(3, 4, helps="fan-out", harms="ping-pong", noise=0)
+    process_team(memory, teams[0])
+    thin = recommend_team(memory, teams[0].objective)
+    assert thin.basis and thin.is_thin
+    assert "Only 1 run had such a team: an example, not yet advice." in thin.to_markdown()
+    assert thin.why[0].startswith("1 run with such a team")
+    for team in teams[1:]:
+        process_team(memory, team)
+    assert any(not r.is_thin for r in [recommend_team(memory, t.objective) for t in teams])
+    assert not recommend_team(memory, "knit a scarf").basis
