@@ -55,6 +55,13 @@ def outcomes_of(
 
     `commits` are facts for strategy ``commit`` (without them it is unknown). `judge` is asked for ``judge``, and its
     answer goes into ``evidence`` when it is given. Raises `QueryError` for a name that does not exist.
+
+    Example:
+        >>> from sessionbank.trajectory.outcome import outcomes_of
+        >>> session = bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f")
+        >>> said = outcomes_of(session, ["end_state", "checks"])
+        >>> [(name, o.label, o.reason) for name, o in said.items()]
+        [('end_state', 'success', 'how it ends: reply done, finished'), ('checks', 'success', 'last checks: test passed (3 passed)')]
     """
     unheard = [s for s in strategies if s not in NAMES]
     if unheard:
@@ -79,7 +86,13 @@ def session_outcome(
     *,
     commits: CommitFacts | None = None,
 ) -> Outcome:
-    """The outcome by one strategy, or by a judge. Raises `QueryError` for a name that does not exist."""
+    """The outcome by one strategy, or by a judge. Raises `QueryError` for a name that does not exist.
+
+    Example:
+        >>> from sessionbank.trajectory.outcome import session_outcome
+        >>> session_outcome(bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f"), "summary").score
+        0.92
+    """
     if callable(strategy):
         return strategy(session)
     return outcomes_of(session, (strategy,), commits=commits)[strategy]
@@ -92,7 +105,14 @@ def outcome_rows(
     strategies: Sequence[str] = DEFAULT,
     judge: Judge | None = None,
 ) -> list[dict[str, Any]]:
-    """Rows of table ``outcomes``, one a strategy: scores and confidences from 0 to 1, evidence as a JSON list."""
+    """Rows of table ``outcomes``, one a strategy: scores and confidences from 0 to 1, evidence as a JSON list.
+
+    Example:
+        >>> from sessionbank.trajectory.outcome import outcome_rows
+        >>> session = bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f")
+        >>> [(row["strategy"], row["label"]) for row in outcome_rows(session, session.commit_facts, strategies=["commit"])]
+        [('commit', 'success')]
+    """
     return [
         {
             "session_id": session.session_id,
@@ -108,7 +128,13 @@ def outcome_rows(
 
 
 def outcome_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """A typed frame of table ``outcomes`` from its rows."""
+    """A typed frame of table ``outcomes`` from its rows.
+
+    Example:
+        >>> from sessionbank.trajectory.outcome import outcome_frame
+        >>> list(outcome_frame([]).columns)
+        ['session_id', 'strategy', 'label', 'score', 'confidence', 'reason', 'evidence']
+    """
     from sessionbank import schema
 
     columns = schema.table("outcomes").columns

@@ -32,6 +32,11 @@ def page_html(session: Session, outcomes: Mapping[str, Outcome] | None = None) -
     """One session to be labelled: request, end of the conversation, summary, and what each strategy says (if given).
 
     A person who labels in order to check strategies should not see them first: leave `outcomes` out.
+
+    Example:
+        >>> from sessionbank.widgets.labelling import page_html
+        >>> "Cart totals are off by a cent" in page_html(bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f"))
+        True
     """
     main = [m for m in session.messages if not m.is_subagent and (m.text or "").strip()]
     prompts = [m for m in main if m.kind == "prompt"]
@@ -71,6 +76,12 @@ def labeller(
 
     `by` is who labels. Strategies are shown only when asked for, since they would lead the eye. Raises
     `QueryError` when there is no session, `FormatError` when the file exists and is no file of labels.
+
+    Example:
+        >>> from sessionbank.widgets.labelling import labeller
+        >>> box = labeller(bank.query(limit=3), "by_hand.jsonl", by="ada")
+        >>> "0 of 3 sessions labelled" in box.children[1].value
+        True
     """
     import ipywidgets
 

@@ -23,7 +23,13 @@ KNOWN = ("success", "partial", "failure")
 
 
 def wilson(right: int, of: int, *, z: float = Z) -> tuple[float, float]:
-    """The interval of a share, `right` of `of`; (0, 1) where there is nothing to count."""
+    """The interval of a share, `right` of `of`; (0, 1) where there is nothing to count.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.agreement import wilson
+        >>> tuple(round(x, 3) for x in wilson(19, 20))
+        (0.764, 0.991)
+    """
     if of == 0:
         return 0.0, 1.0
     share, extra = right / of, z * z / of
@@ -33,7 +39,13 @@ def wilson(right: int, of: int, *, z: float = Z) -> tuple[float, float]:
 
 
 def balanced(counts: Iterable[tuple[int, int]], *, z: float = Z) -> tuple[float, float, float]:
-    """Balanced accuracy with its interval, from (right, of) of each class that occurs."""
+    """Balanced accuracy with its interval, from (right, of) of each class that occurs.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.agreement import balanced
+        >>> round(balanced([(9, 10), (1, 2), (0, 0)])[0], 2)
+        0.7
+    """
     known = [(right, of) for right, of in counts if of]
     if not known:
         return math.nan, math.nan, math.nan
@@ -46,7 +58,13 @@ def balanced(counts: Iterable[tuple[int, int]], *, z: float = Z) -> tuple[float,
 
 
 def kappa(pairs: Iterable[tuple[str, str]]) -> float:
-    """Cohen's kappa of pairs of labels; NaN without pairs, or where both always give the same one label."""
+    """Cohen's kappa of pairs of labels; NaN without pairs, or where both always give the same one label.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.agreement import kappa
+        >>> kappa([("success", "success"), ("failure", "failure"), ("success", "failure"), ("failure", "success")])
+        0.0
+    """
     both = list(pairs)
     if not both:
         return math.nan
@@ -64,6 +82,12 @@ def agreement(frame: pd.DataFrame) -> pd.DataFrame:
 
     Columns: a, b, sessions (both know a label), agree, share, low, high (95 %, Wilson), kappa. Sessions of which
     one says unknown do not count. Raises `QueryError` for a frame without the columns.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.agreement import agreement
+        >>> frame = bank.query(limit=8, sort="oldest").outcomes(["evidence", "baseline_success"])
+        >>> agreement(frame)[["a", "b", "sessions", "agree"]].values.tolist()
+        [['evidence', 'baseline_success', 8, 6]]
     """
     import pandas as pd
 
@@ -93,6 +117,13 @@ def accuracy(frame: pd.DataFrame, labels: Mapping[str, str] | Iterable[Label] | 
     answered, right, accuracy, low, high (95 %, Wilson), balanced, balanced_low, balanced_high (mean of the shares of
     each label, Newcombe), success_right, partial_right, failure_right (shares; missing where no session has the label).
     Raises `QueryError` when no labelled session is in the frame.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.agreement import accuracy
+        >>> labels = {"6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f": "success"}
+        >>> frame = bank.query(limit=8, sort="oldest").outcomes(["evidence", "summary"])
+        >>> accuracy(frame, labels)[["strategy", "right", "sessions"]].values.tolist()
+        [['evidence', 1, 1], ['summary', 1, 1]]
     """
     import pandas as pd
 

@@ -65,7 +65,13 @@ class CheckRun:
 
 
 def check_runs(session: Session) -> list[CheckRun]:
-    """Every check of the session, subagents' too, in file order."""
+    """Every check of the session, subagents' too, in file order.
+
+    Example:
+        >>> from sessionbank.trajectory.outcome import check_runs
+        >>> [(r.kind, r.verdict, r.passed) for r in check_runs(bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f"))]
+        [('test', 'passed', 3)]
+    """
     edits = sorted(c.seq for c in session.tool_calls if c.tool_name in EDITS and c.status == "ok")
     found = [(call, check, reading) for call in session.tool_calls for check, reading in _of_call(call)]
     following: dict[str, int] = {}
@@ -84,6 +90,11 @@ def check_runs(session: Session) -> list[CheckRun]:
 def check_table(session: Session) -> pd.DataFrame:
     """A frame, one row a check run: the fields of `CheckRun`. Counts are tests (whole numbers), missing when not
     told.
+
+    Example:
+        >>> from sessionbank.trajectory.outcome import check_table
+        >>> check_table(bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f"))["runner"].tolist()
+        ['pytest']
     """
     import pandas as pd
 

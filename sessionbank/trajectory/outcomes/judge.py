@@ -142,6 +142,14 @@ def command_judge(
 
     It runs in a process group of its own, which ends after `time_limit` seconds. Raises `QueryError` for an empty
     command or a single string (no shell is ever used).
+
+    Example:
+        >>> import sys
+        >>> from sessionbank.trajectory.outcomes.judge import command_judge
+        >>> answer = '{"label": "partial", "reason": "one page is missing"}'
+        >>> judge = command_judge([sys.executable, "-c", f"print({answer!r})"])
+        >>> judge(bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f")).label
+        'partial'
     """
     if isinstance(argv, str) or not argv:
         raise QueryError('a judge command is a list of words, such as ["claude", "-p"]')
@@ -175,6 +183,11 @@ def session_text(session: Session, *, max_chars: int = MAX_CHARS, redactor: Reda
 
     Each line starts with the seq of its message in brackets. Where it is too long, the middle is left out and it
     says so.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.judge import session_text
+        >>> session_text(bank.get_by_session_id("6d52dd5f-87d8-438c-b5ff-ca1b4cb7438f"))[:41]
+        '[2] prompt: Cart totals are off by a cent'
     """
     parts = list(_parts(session))
     texts = [part.text for part in parts]

@@ -40,6 +40,13 @@ def write_label(
     """Adds a label to the file (made when absent) in one write, so that two writers cannot mix their lines.
 
     Raises `QueryError` for a label that does not exist or an empty session id.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.labels import read_labels, write_label
+        >>> write_label("labels.jsonl", "s1", "partial", reason="one page is missing", by="ada").label
+        'partial'
+        >>> [(x.session_id, x.label) for x in read_labels("labels.jsonl")]
+        [('s1', 'partial')]
     """
     if label not in LABELS:
         raise QueryError(f"no label {label!r}; there are {', '.join(LABELS)}")
@@ -69,6 +76,13 @@ def read_labels(path: str | Path, *, by: str | None = None, strict: bool = True)
 
     Raises `FormatError` that names every bad line; with ``strict=False`` bad lines are passed over.
     Raises `QueryError` when there is no such file.
+
+    Example:
+        >>> from sessionbank.trajectory.outcomes.labels import label_map, read_labels, write_label
+        >>> for label in ("failure", "success"):
+        ...     _ = write_label("mine.jsonl", "s1", label, by="ada")
+        >>> label_map(read_labels("mine.jsonl"))
+        {'s1': 'success'}
     """
     source = Path(path)
     try:
