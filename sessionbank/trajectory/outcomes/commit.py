@@ -65,13 +65,13 @@ class CommitFacts:
 
 
 def reverts(messages: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Which commits were reverted: their sha where the message names it, else their subject -> the reverting sha.
+    r"""Which commits were reverted: their sha where the message names it, else their subject -> the reverting sha.
 
     A revert that was itself reverted counts for nothing. Messages may come in any order.
 
     Example:
         >>> from sessionbank.trajectory.outcome import reverts
-        >>> reverts([("bbbbbbbb", 'Revert "Add search"\\n\\nThis reverts commit aaaaaaaa.')])
+        >>> reverts([("bbbbbbbb", 'Revert "Add search"\n\nThis reverts commit aaaaaaaa.')])
         {'aaaaaaaa': 'bbbbbbbb'}
     """
     found: dict[str, str] = {}
