@@ -272,6 +272,7 @@ class Transcript:
     tool_calls: tuple[ToolCall, ...] = ()
     usage: tuple[TokenUsage, ...] = ()
     cwd: str | None = None
+    agent_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ BEHIND = (
         F("session_id", "str", "session", missing=NEVER),
         F("agent", "str", "agent that the bytes show", missing="no transcript could be read"),
         F("cwd", "str", "working directory named first"),
+        F("agent_version", "str", "version of the agent named first", missing="none is named"),
         F("foreign_ids", "str", "other session ids that its lines name (JSON)", missing="none"),
         F("continues", "str", "sessions whose transcripts its summaries and plans name, and what names them (JSON)", missing="none"),
         F("started_at", "time", "earliest own timestamp"),

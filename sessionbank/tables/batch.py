@@ -48,7 +48,7 @@ class Batch:
         self.size = 0  # bytes of transcript behind the rows
         self.ranges: list[Range] = []
         self._parts: dict[str, list[Sequence[Sequence[Any]]]] = {t: [] for t in TABLES}
-        self._agents: list[tuple[str | None, str | None, dict[str, int], int, dict[str, str]]] = []
+        self._agents: list[tuple[Any, ...]] = []
 
     def add(
         self,
@@ -73,7 +73,8 @@ class Batch:
         # A line copied from another session says where that one comes from.
         continues = {sid: why for uuid, sid, why in rows.continues if uuid not in inherited}
         continues.pop(rows.session_id, None)
-        self._agents.append((agent, rows.cwd, rows.foreign_ids, len(rows.boundaries), continues))
+        about = (rows.cwd, rows.agent_version)
+        self._agents.append((agent, about, rows.foreign_ids, len(rows.boundaries), continues))
         self.ranges.append(where)
         self.size += size
 

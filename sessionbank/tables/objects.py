@@ -41,6 +41,7 @@ def transcript(state: State, session_id: str) -> Transcript:
         tuple(_objects(part["tool_calls"], ToolCall)),
         tuple(_objects(part["token_usage"], TokenUsage)),
         facts["cwd"],
+        facts["agent_version"],
     )
 
 

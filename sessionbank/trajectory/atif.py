@@ -18,12 +18,18 @@ from sessionbank.trajectory.model import Reply, Step, Trajectory
 VERSION = "ATIF-v1.7"
 
 
-def to_atif(trajectory: Trajectory, *, is_live: bool = False) -> dict[str, Any] | None:
-    """The document; None where nothing was said at all, since the format wants at least one step."""
+def to_atif(
+    trajectory: Trajectory, *, is_live: bool = False, version: str | None = None
+) -> dict[str, Any] | None:
+    """The document; None where nothing was said at all, since the format wants at least one step.
+
+    `version` is the agent's, where the trajectory does not tell it (a subagent's does not).
+    """
+    version = trajectory.metadata.get("agent_version") or version
     steps: list[dict[str, Any]] = []
     below = {}
     for child in trajectory.subagents:
-        made = to_atif(child, is_live=is_live)
+        made = to_atif(child, is_live=is_live, version=version)
         if made is not None:
             below[child.id] = (child, made)
     refs: dict[str, list[dict[str, Any]]] = {}
@@ -42,7 +48,7 @@ def to_atif(trajectory: Trajectory, *, is_live: bool = False) -> dict[str, Any] 
         "session_id": trajectory.session_id,
         "trajectory_id": trajectory.id,
         "agent": compact({
-            "name": trajectory.agent, "version": "unknown",
+            "name": trajectory.agent, "version": version or "unknown",
             "model_name": models.most_common(1)[0][0] if models else None,
             "extra": compact({"agent_id": trajectory.agent_id, "agent_type": trajectory.agent_type}),
         }),

@@ -308,6 +308,7 @@ def _metadata(session: Session, checkpoint_id: str | None) -> dict[str, Any]:
         "checkpoints": list(dict.fromkeys(r.checkpoint_id for r in records)),
         "window": checkpoint_id,
         "branches": list(dict.fromkeys(r.branch for r in records if r.branch)),
+        "agent_version": session.transcript.agent_version,
         "strategy": last.strategy if last else None,
         "cli_version": last.cli_version if last else None,
         "agent_label": last.agent_label if last else None,

@@ -147,8 +147,8 @@ class _Reader:
         )  # fmt: skip
         if value is outer:
             rows = self.rows
-            if rows.cwd is None and type(get("cwd")) is str:
-                rows.cwd = value["cwd"]
+            if rows.cwd is None or rows.agent_version is None:
+                rows.runs_in(get("cwd"), get("version"))
             own = get("sessionId")
             if type(own) is str and own != rows.session_id:
                 rows.foreign_ids[own] = rows.foreign_ids.get(own, 0) + 1

@@ -267,7 +267,7 @@ class _Reader:
         """Lines that say how the session runs."""
         rows = self.rows
         if kind == "session_meta":
-            rows.cwd = rows.cwd or string(payload.get("cwd"))
+            rows.runs_in(payload.get("cwd"), payload.get("cli_version"))
             for named in (payload.get("id"), payload.get("forked_from_id"), _parent(payload.get("source"))):
                 self.fill.names_session(named)
             if payload.get("id") in (None, rows.session_id):

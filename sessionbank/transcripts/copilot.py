@@ -132,7 +132,7 @@ class _Reader:
         kind, role, text = "other", what, None
         if what in ("session.start", "session.resume"):
             about = data.get("context")
-            rows.cwd = rows.cwd or (string(about.get("cwd")) if type(about) is dict else None)
+            rows.runs_in(about.get("cwd") if type(about) is dict else None, data.get("copilotVersion"))
             self.model = string(data.get("selectedModel")) or self.model
             self.fill.names_session(data.get("sessionId"))
         elif what == "session.model_change":

@@ -132,11 +132,8 @@ class _Reader:
         rows = self.rows
         session = _dict(session)
         path = info.get("path")
-        rows.cwd = (
-            rows.cwd
-            or string(session.get("directory"))
-            or (string(path.get("cwd")) if type(path) is dict else None)
-        )
+        rows.runs_in(session.get("directory"), session.get("version"))
+        rows.cwd = rows.cwd or (string(path.get("cwd")) if type(path) is dict else None)
         self.is_child = string(session.get("parentID")) is not None
         if rows.messages or not session:
             return {}

@@ -125,6 +125,7 @@ class SessionRows:
         default_factory=dict
     )  # agent id -> call that started it, where a path tells
     cwd: str | None = None
+    agent_version: str | None = None
     foreign_ids: dict[str, int] = field(
         default_factory=dict
     )  # session ids, not this one's, that its lines name
@@ -132,6 +133,11 @@ class SessionRows:
     continues: list[tuple[Any, str, str]] = field(
         default_factory=list
     )  # lines that say which session this one goes on from: uuid, session id, what says it
+
+    def runs_in(self, cwd: Any, version: Any) -> None:
+        """Takes the working directory and the agent's version, each where it is named first."""
+        self.cwd = self.cwd or string(cwd)
+        self.agent_version = self.agent_version or string(version)
 
     def problem(
         self, severity: str, code: str, message: str, line: int | None = None, place: Place | None = None
