@@ -8,28 +8,31 @@ reader may rely on is the format's own fields.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sessionbank.trajectory.conversation import Exchange, arguments_of, conversation, with_pictures
 from sessionbank.trajectory.jsonl import compact, plain, written_time
 from sessionbank.trajectory.model import Reply, Step, Trajectory
+from sessionbank.trajectory.pictures import data_urls, media_type
 
 VERSION = "ATIF-v1.7"
+Put = Callable[[str], str]  # a picture as a data URL -> the path where it was stored
 
 
 def to_atif(
-    trajectory: Trajectory, *, is_live: bool = False, version: str | None = None
+    trajectory: Trajectory, *, is_live: bool = False, version: str | None = None, put: Put | None = None
 ) -> dict[str, Any] | None:
     """The document; None where nothing was said at all, since the format wants at least one step.
 
-    `version` is the agent's, where the trajectory does not tell it (a subagent's does not).
+    `version` is the agent's, where the trajectory does not tell it (a subagent's does not). `put` stores a picture (a
+    data URL) and gives its path; without it a note stands in place of each picture.
     """
     version = trajectory.metadata.get("agent_version") or version
     steps: list[dict[str, Any]] = []
     below = {}
     for child in trajectory.subagents:
-        made = to_atif(child, is_live=is_live, version=version)
+        made = to_atif(child, is_live=is_live, version=version, put=put)
         if made is not None:
             below[child.id] = (child, made)
     refs: dict[str, list[dict[str, Any]]] = {}
@@ -39,7 +42,8 @@ def to_atif(
                 {"trajectory_id": child.id, "session_id": child.session_id}
             )
     for part in conversation(trajectory, is_live=is_live):
-        steps.append(_said(part, len(steps) + 1) if part.turn else _replied(part, len(steps) + 1, refs))
+        number = len(steps) + 1
+        steps.append(_said(part, number, put) if part.turn else _replied(part, number, refs, put=put))
     if not steps:
         return None
     models = Counter(r.model for r in trajectory.replies if r.model)
@@ -60,7 +64,7 @@ def to_atif(
     return compact(document)
 
 
-def _said(part: Exchange, number: int) -> dict[str, Any]:
+def _said(part: Exchange, number: int, put: Put | None) -> dict[str, Any]:
     turn = part.turn
     if turn is None:
         raise ValueError("an exchange without a turn")
@@ -68,7 +72,7 @@ def _said(part: Exchange, number: int) -> dict[str, Any]:
         "step_id": number,
         "timestamp": written_time(turn.timestamp),
         "source": "user" if turn.role == "user" else "system",
-        "message": with_pictures(turn.text, turn.images) or "",
+        "message": _content(turn.text, turn.images, put) or "",
         "extra": compact({
             "kind": turn.kind, "role": turn.role, "message_uuid": turn.message_uuid,
             "checkpoint_id": turn.checkpoint_id,
@@ -77,14 +81,16 @@ def _said(part: Exchange, number: int) -> dict[str, Any]:
     })  # fmt: skip
 
 
-def _replied(part: Exchange, number: int, refs: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+def _replied(
+    part: Exchange, number: int, refs: Mapping[str, list[dict[str, Any]]], *, put: Put | None
+) -> dict[str, Any]:
     reply = part.reply
     if reply is None:
         raise ValueError("an exchange without a reply")
     calls = [s for s in part.steps if s.tool_call_id is not None]
     results = []
     for step in calls:
-        shown = with_pictures(step.observation, step.images)
+        shown = _content(step.observation, step.images, put)
         ref = refs.get(step.tool_call_id or "")
         if shown is not None or ref or step.status != "no_result":
             results.append(compact({
@@ -108,6 +114,15 @@ def _replied(part: Exchange, number: int, refs: Mapping[str, list[dict[str, Any]
             "is_thinking_withheld": reply.is_thinking_withheld or None,
         }),
     })  # fmt: skip
+
+
+def _content(text: str | None, images: tuple[str, ...], put: Put | None) -> str | list[dict[str, Any]] | None:
+    """Text with a note for each picture, or parts where pictures are stored."""
+    said, urls = with_pictures(text, images), data_urls(images) if put else []
+    if put is None or not urls:
+        return said
+    pictures = [{"media_type": media_type(url), "path": put(url)} for url in urls]
+    return [{"type": "text", "text": said}, *({"type": "image", "source": p} for p in pictures)]
 
 
 def _call(step: Step) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import orjson
 
 from sessionbank.trajectory.conversation import arguments_of, conversation, tool_definitions, with_pictures
 from sessionbank.trajectory.model import Step, Trajectory
+from sessionbank.trajectory.pictures import data_urls
 
 ARGUMENTS = ("string", "dict")
 THINKING = ("apart", "merged", "none")
@@ -41,9 +42,7 @@ def _row(trajectory: Trajectory, style: tuple[str, str], is_live: bool) -> dict[
     for part in conversation(trajectory, is_live=is_live):
         if part.turn is not None:
             if part.turn.role == "user":
-                messages.append(
-                    {"role": "user", "content": with_pictures(part.turn.text, part.turn.images) or ""}
-                )
+                messages.append({"role": "user", "content": _content(part.turn.text, part.turn.images)})
             continue
         reply = part.reply
         if reply is None:
@@ -61,8 +60,8 @@ def _row(trajectory: Trajectory, style: tuple[str, str], is_live: bool) -> dict[
         for place, step in enumerate(calls):
             if place and is_single:
                 messages.append({"role": "assistant", "content": "", "tool_calls": [_call(step, arguments)]})
-            shown = with_pictures(step.observation, step.images)
-            if shown is None and step.status == "no_result":
+            told = with_pictures(step.observation, step.images)
+            if told is None and step.status == "no_result":
                 left_open.append(str(step.tool_call_id))
             else:
                 messages.append(
@@ -70,9 +69,12 @@ def _row(trajectory: Trajectory, style: tuple[str, str], is_live: bool) -> dict[
                         "role": "tool",
                         "tool_call_id": step.tool_call_id,
                         "name": step.tool_name,
-                        "content": shown or "",
+                        "content": told or "",
                     }
                 )
+        shown = [url for step in calls for url in data_urls(step.images)]
+        if shown:  # a tool's message holds text alone, so its pictures follow as the user's
+            messages.append({"role": "user", "content": [_picture(url) for url in shown]})
     if all(m["role"] != "assistant" for m in messages):
         return None
     outcome = trajectory.outcome
@@ -89,6 +91,16 @@ def _row(trajectory: Trajectory, style: tuple[str, str], is_live: bool) -> dict[
         "tools": tool_definitions(trajectory),
         "open_calls": left_open,
     }
+
+
+def _content(text: str | None, images: tuple[str, ...]) -> str | list[dict[str, Any]]:
+    """Text with a note for each picture, or, where pictures are asked for, parts."""
+    said, urls = with_pictures(text, images) or "", data_urls(images)
+    return [{"type": "text", "text": said}, *map(_picture, urls)] if urls else said
+
+
+def _picture(url: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _call(step: Step, arguments: str) -> dict[str, Any]:

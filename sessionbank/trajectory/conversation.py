@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessionbank.trajectory.model import Reply, Step, Trajectory, Turn
+from sessionbank.trajectory.pictures import media_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,10 @@ def arguments_of(step: Step) -> dict[str, Any]:
 
 
 def with_pictures(text: str | None, images: tuple[str, ...]) -> str | None:
-    """The text, with a note for each picture that was there and is left out."""
+    """The text, with a note for each picture that stands there."""
     if not images:
         return text
-    notes = "\n".join(f"[image: {media}]" for media in images)
+    notes = "\n".join(f"[image: {media_type(image)}]" for image in images)
     return f"{text}\n{notes}" if text else notes
 
 

@@ -22,6 +22,7 @@ from sessionbank.trajectory.atif_reading import from_atif
 from sessionbank.trajectory.chat import ARGUMENTS, THINKING, chat_rows
 from sessionbank.trajectory.jsonl import FORMAT, dumped, from_object, loaded, to_object
 from sessionbank.trajectory.model import Trajectory
+from sessionbank.trajectory.pictures import Folder, without_bytes
 from sessionbank.trajectory.synthesis import synthesize
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Written:
 def write_jsonl(
     trajectories: Iterable[Trajectory | Session] | Trajectory | Session, path: str | os.PathLike[str], *,
     format: str = "sessionbank", redact: bool | Redactor = True, arguments: str = "string", thinking: str = "apart",
-    context: str = "all",
+    context: str = "all", images: bool = False,
 ) -> Written:  # fmt: skip
     """Writes trajectories as lines of JSON, one at a time, and moves the file into place when it is whole.
 
@@ -76,16 +77,23 @@ def write_jsonl(
     trajectory does not hold them).
     `context`: ``all``, or ``live`` for only what the model still saw at the end (atif and messages). `redact`: True, a
     `Redactor` of your own (its placeholders then are the same over several files), or False, which warns. Pictures are
-    left out; a note stands where they were. Memory does not grow with the number of trajectories. Raises `QueryError`
+    left out and a note stands where they were, unless `images` is True: then ``sessionbank`` and ``messages`` hold them
+    as data URLs, and ``atif`` names files in a folder ``{file}-pictures`` beside the file. What a picture shows is not
+    redacted, and that warns. Canonical records hold none. Memory does not grow with the number of trajectories. Raises `QueryError`
     for an unknown option. Source: DESIGN section 8, ATIF, OpenAI chat.
     """
     _check("format", format, FORMATS)
     _check("arguments", arguments, ARGUMENTS)
     _check("thinking", thinking, THINKING)
     _check("context", context, CONTEXTS)
+    if images and format == "canonical":
+        raise QueryError("canonical records hold no pictures; leave out images=True or choose another format")
     redactor = _redactor(redact)
-    make = _maker(format, (arguments, thinking, context), redactor)
     target = Path(path).resolve()  # a link is followed, not replaced
+    if images and redactor is not None:
+        text = "images=True: pictures leave as they are; what they show is not redacted"
+        warnings.warn(text, UnredactedWarning, stacklevel=2)
+    make = _maker(format, (arguments, thinking, context), redactor, Folder(target) if images else None)
     if target.exists() and not target.is_file():
         raise QueryError(f"{path} is no regular file; name a file to write")
     counts = {"trajectories": 0, "rows": 0, "bytes": 0}
@@ -142,7 +150,9 @@ def _given(
         yield replace(item) if isinstance(item, Session) and "transcript" not in vars(item) else item
 
 
-def _maker(format: str, style: tuple[str, str, str], redactor: Redactor | None) -> Maker:
+def _maker(
+    format: str, style: tuple[str, str, str], redactor: Redactor | None, pictures: Folder | None
+) -> Maker:
     if format == "canonical":
         from sessionbank.trajectory.canonical_rows import canonical_rows
 
@@ -152,13 +162,13 @@ def _maker(format: str, style: tuple[str, str, str], redactor: Redactor | None) 
 
     def rows(items: Iterable[Trajectory | Session]) -> Iterator[Rows]:
         waiting: deque[str] = deque()
-        ready = _synthesised(items, waiting)
+        ready = _synthesised(items, waiting, images=pictures is not None)
         for made in ready if redactor is None else redactor.trajectories(ready):
             identity = waiting.popleft()
             if format == "sessionbank":
                 yield identity, [to_object(made)], None
             elif format == "atif":
-                document = to_atif(made, is_live=is_live)
+                document = to_atif(made, is_live=is_live, put=pictures.put if pictures else None)
                 yield identity, [] if document is None else [document], None
             else:
                 yield (
@@ -170,10 +180,13 @@ def _maker(format: str, style: tuple[str, str, str], redactor: Redactor | None) 
     return rows
 
 
-def _synthesised(items: Iterable[Trajectory | Session], waiting: deque[str]) -> Iterator[Trajectory]:
+def _synthesised(
+    items: Iterable[Trajectory | Session], waiting: deque[str], *, images: bool
+) -> Iterator[Trajectory]:
     for item in items:
         waiting.append(_identity(item))
-        yield synthesize(item) if isinstance(item, Session) else item
+        made = synthesize(item, images=images) if isinstance(item, Session) else item
+        yield made if images else without_bytes(made)
 
 
 def _identity(item: Trajectory | Session) -> str:

@@ -24,14 +24,15 @@ Judge = Callable[[Session], Outcome]
 
 def synthesize(
     session: Session, *, domain: str | None = None, outcome: str | Judge | None = "evidence",
-    checkpoint_id: str | None = None, repository: str | None = None, commits: Any = None,
+    checkpoint_id: str | None = None, repository: str | None = None, commits: Any = None, images: bool = False,
 ) -> Trajectory:  # fmt: skip
     """The trajectory of a session, or of what one checkpoint's window of it holds.
 
     `domain` overrides what the touched files tell. `outcome` names a strategy (see `outcome.NAMES`), or is a callable
     ``session -> Outcome``, or None for no judgement; of a window, only the window is judged. `commits` are facts about
     commits (`outcome.CommitFacts`) where the session's bank is not to be asked for them. `repository` is kept in the
-    task's context. Rows inherited from another session are left out. Raises `NotFoundError` where the session has no
+    task's context. With `images` turns and steps hold pictures as data URLs, read from the stored lines, in place of
+    their media types. Rows inherited from another session are left out. Raises `NotFoundError` where the session has no
     such checkpoint, `QueryError` for an unknown strategy. From DESIGN section 8.
     """
     if not isinstance(session, Session):
@@ -40,6 +41,10 @@ def synthesize(
         )
     if checkpoint_id is not None and all(r.checkpoint_id != checkpoint_id for r in session.records):
         raise NotFoundError(f"session {session.session_id} is not in checkpoint {checkpoint_id!r}")
+    if images:
+        from sessionbank.trajectory.pictures import with_bytes
+
+        session = with_bytes(session)
     first = checkpoint_id or (session.records[0].checkpoint_id if session.records else "unknown")
     made = _main(session, f"entire-{first}-{session.session_id}", checkpoint_id)
     made = replace(made, task=_task(session, made, domain, repository, checkpoint_id))
