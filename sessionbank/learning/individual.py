@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sessionbank.learning import experience as x
 from sessionbank.learning import playbooks as pb
 from sessionbank.learning.behaviours import behaviours
+from sessionbank.learning.cleaning import kept
 from sessionbank.learning.confidence import rate
 from sessionbank.learning.filenames import digest
 from sessionbank.learning.playbooks import Evidence
@@ -48,6 +49,9 @@ def process_trajectory(
     """Analyses a trajectory and stores what it says: experience, knowledge notes, observation about routing."""
     from sessionbank.learning.batches import pending
 
+    trajectory, summary = kept(
+        (trajectory, summary)
+    )  # memory is committed and shown round: it holds no secret
     made = task_experience(trajectory, summary=summary, attribution=attribution)
     made.stored_at = memory.now()
     with memory.locked():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,27 +52,6 @@ def team_files(
         mine = [e for e in entries if e["agent_id"] == agent]
         files[f"trajectories/{file_stem(agent)}.json"] = _trajectory(team, agent, mine)
     return {n: v.encode("utf-8", "replace") if isinstance(v, str) else _json(v) for n, v in files.items()}
-
-
-def writable(team: Team) -> Team:
-    """The team with every lone surrogate replaced by U+FFFD: neither files nor frames can hold one."""
-    return _writable(team)
-
-
-def _writable(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return value
-    if isinstance(value, tuple):
-        return tuple(_writable(v) for v in value)
-    if isinstance(value, Mapping):
-        return {_writable(k): _writable(v) for k, v in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{f.name: _writable(getattr(value, f.name)) for f in fields(value)})
-    return value
 
 
 def agents(team: Team) -> dict[str, str]:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from sessionbank.learning import experience as x
 from sessionbank.learning.analyst import TEAM_ANALYSIS, Analyst, AnalystRun
+from sessionbank.learning.cleaning import kept
 from sessionbank.learning.collect import gap_filled, keep, team_experience
 from sessionbank.learning.config import TeamLearningSettings
 from sessionbank.learning.guidance import analysis_knowledge
-from sessionbank.learning.inputs import facts, read_input, team_files, writable
+from sessionbank.learning.inputs import facts, read_input, team_files
 from sessionbank.learning.readback import Outputs, Problem, read_outputs
 from sessionbank.learning.rule_analyst import RuleAnalyst, analyse
 from sessionbank.learning.workspace import Workspace
@@ -55,7 +56,7 @@ def team_workspace(
     """The workspace of a team's analysis below `parent`, made or resumed, and the files of its input."""
     settings = settings or TeamLearningSettings()
     files = team_files(
-        writable(team), compression=settings.compression.compression(), scoring=settings.compression.scoring()
+        kept(team), compression=settings.compression.compression(), scoring=settings.compression.scoring()
     )
     return Workspace.create(parent, TEAM_ANALYSIS, subject=team.id, files=files), files
 
@@ -71,7 +72,7 @@ def process_team(
     """Analyses a team's run and stores the experience; the analyst's failures are told in the result, not raised."""
     settings = settings or TeamLearningSettings()
     worker = analyst or RuleAnalyst()
-    team = writable(team)
+    team = kept(team)
     workspace, files = team_workspace(team, parent or memory.path / "workspaces", settings=settings)
     read = read_input(files)
     known = facts(read)
@@ -100,12 +101,12 @@ def process_team(
             from sessionbank.learning.individual import process_trajectory
 
             process_trajectory(memory, run.trajectory.with_outcome(_judged(found, filled, run)))
-    kept = settings.keep_workspaces or made is None
-    if not kept:
+    stays = settings.keep_workspaces or made is None
+    if not stays:
         workspace.remove()
     return TeamProcessResult(
         team.id, made is not None, run, made, tuple(found.problems), tuple(filled), read["compression"],
-        workspace.path if kept else None,
+        workspace.path if stays else None,
     )  # fmt: skip
 
 
