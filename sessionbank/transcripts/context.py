@@ -1,17 +1,21 @@
 """What a model still saw: which lines of a session were in its context, at the end or at any point.
 
-A view is worked out, never stored: the archive keeps everything. Claude Code starts a new context at a compaction. Pi
+A view is worked out, never stored: the archive keeps everything. Claude Code starts a new context at a compaction.
+Codex does too, and writes down which of the earlier messages it keeps; where an old version did not, it is not known. Pi
 leaves out interrupted drafts and, after a compaction, all but a summary and a retained range; a file that is no plain
 chain of entries is archived, but its view is refused with the reason. Other agents do not record enough: unknown.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import orjson
+
+from sessionbank.transcripts.rows import joined
 
 _SPOKEN = frozenset({
     "prompt", "reply", "tool_result", "meta", "command", "command_output", "interruption", "compact_summary",
@@ -30,6 +34,8 @@ class Line(Protocol):
     def parent_uuid(self) -> str | None: ...  # noqa: D102
     @property
     def kind(self) -> str: ...  # noqa: D102
+    @property
+    def text(self) -> str | None: ...  # noqa: D102
     @property
     def role(self) -> str: ...  # noqa: D102
     @property
@@ -56,6 +62,8 @@ def view(agent: str, lines: Sequence[Line], *, images: frozenset[int] = frozense
     """
     if agent == "claude-code":
         return _claude(lines)
+    if agent == "codex":
+        return _codex(lines)
     if agent == "pi":
         return _pi(lines, images)
     return View(refused=f"{agent} does not record what its model saw")
@@ -96,6 +104,42 @@ def _is_claude_boundary(line: Line) -> bool:
     if line.line_type != "system" or line.is_subagent or not line.extra:
         return False
     return '"compact_boundary"' in line.extra and _extra(line).get("subtype") == "compact_boundary"
+
+
+def _codex(lines: Sequence[Line]) -> View:
+    """After a compaction the model is sent what ``replacement_history`` holds: earlier messages, by their text."""
+    last = max((n for n, line in enumerate(lines) if line.line_type == "compacted"), default=-1)
+    history = _extra(lines[last]).get("replacement_history") if last >= 0 else None
+    kept = Counter(
+        (str(m.get("role")), joined(m.get("content")) or "") for m in history or () if isinstance(m, dict)
+    )
+    seen: dict[int, str] = {}
+    for number in range(last - 1, -1, -1):  # of equal texts the later ones were kept
+        line = lines[number]
+        if _is_sent(line) and kept[line.role, line.text or ""] > 0:
+            kept[line.role, line.text or ""] -= 1
+            seen[number] = "kept by the latest compaction"
+    reasons: list[str | None] = []
+    for number, line in enumerate(lines):
+        if not _is_sent(line):
+            reasons.append(None)  # an event, or how the session runs
+        elif number > last:
+            seen[number] = "nothing was left out" if last < 0 else "since the last compaction"
+            reasons.append(seen[number])
+        elif number == last:
+            seen[number] = "summary of the latest compaction"
+            reasons.append(seen[number])
+        elif number in seen:
+            reasons.append(seen[number])
+        else:
+            is_told = isinstance(history, list) or line.role == "assistant"
+            reasons.append("before the last compaction" if is_told else None)
+    return View(tuple(sorted(seen)), None, tuple(reasons))
+
+
+def _is_sent(line: Line) -> bool:
+    """Whether a Codex line was part of what the model is sent. An interruption is told by an event alone."""
+    return line.kind in _SPOKEN and line.kind != "interruption"
 
 
 def _extra(line: Line) -> dict[str, Any]:

@@ -175,3 +175,67 @@ def test_pi_views_equal_pis_own(tmp_path):
         assert set(bank.sessions()["agent"]) == {"pi"}
         for lines, expected in zip(kept["sessions"], kept["views"], strict=True):
             assert texts(bank.get_by_session_id(lines[0]["id"]).context_at()) == expected
+
+
+# -- Codex: replacement_history says what a compaction keeps ------------------------------------------------------------
+
+
+def item(text: str, role: str = "user") -> dict:
+    part = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
+    payload = {"type": "message", "role": role, "content": [part]}
+    return {"timestamp": "2026-03-01T10:00:00Z", "type": "response_item", "payload": payload}
+
+
+def codex(*lines: dict) -> bytes:
+    head = {
+        "timestamp": "2026-03-01T10:00:00Z",
+        "type": "session_meta",
+        "payload": {"id": "s-1", "cwd": "/w"},
+    }
+    return b"\n".join(json.dumps(v).encode() for v in (head, *lines))
+
+
+def compacted(**payload) -> dict:
+    return {
+        "timestamp": "2026-03-01T10:00:00Z",
+        "type": "compacted",
+        "payload": {"message": "so far", **payload},
+    }
+
+
+def test_codex_without_a_compaction_left_nothing_out(tmp_path):
+    with bank_of(tmp_path, codex(item("one"), item("done", "assistant"))) as bank:
+        only = bank.get_by_session_id("s-1")
+        assert texts(only.context_at()) == ["one", "done"]
+        assert [m.context_reason for m in only.messages] == [
+            None,
+            "nothing was left out",
+            "nothing was left out",
+        ]
+
+
+def test_codex_keeps_after_a_compaction_what_its_history_names(tmp_path):
+    """What was typed twice is named once: the later one was kept. The first prompt and the reply are gone."""
+    lines = (item("first"), item("again"), item("ok", "assistant"), item("again"),
+             compacted(replacement_history=[item("again")["payload"]]), item("next"))  # fmt: skip
+    with bank_of(tmp_path, codex(*lines)) as bank:
+        only = bank.get_by_session_id("s-1")
+        assert texts(only.context_at()) == ["again", "so far", "next"]
+        assert [m.in_context for m in only.messages] == [None, False, False, False, True, True, True]
+        assert only.messages[4].context_reason == "kept by the latest compaction"
+        assert texts(only.context_at(only.messages[3])) == ["first", "again", "ok"]
+
+
+def test_codex_that_names_no_history_leaves_earlier_prompts_unknown(tmp_path):
+    with bank_of(tmp_path, codex(item("first"), item("ok", "assistant"), compacted(), item("next"))) as bank:
+        only = bank.get_by_session_id("s-1")
+        assert [m.in_context for m in only.messages] == [None, None, False, True, True]
+
+
+@pytest.mark.shared
+def test_a_real_compaction_keeps_every_prompt(bundle_repo):
+    """Read by hand in codex.bundle: the one `compacted` line names 17 prompts, all that were typed before it."""
+    with sb.open_bank(bundle_repo("codex"), cache=False, progress=False) as bank:
+        seen = bank.messages()
+        kept = seen[seen["context_reason"] == "kept by the latest compaction"]
+        assert (len(kept), set(kept["kind"])) == (17, {"prompt"})
