@@ -132,7 +132,9 @@ def test_table_of_checks():
     assert check_table(session(("prompt", "x"))).empty
 
 
-MORE = yaml.safe_load((Path(__file__).parents[1] / "data/outcomes/check_outputs_more.yaml").read_text("utf-8"))
+MORE = yaml.safe_load(
+    (Path(__file__).parents[1] / "data/outcomes/check_outputs_more.yaml").read_text("utf-8")
+)
 
 
 @pytest.mark.parametrize("case", MORE, ids=[c["name"] for c in MORE])
