@@ -168,5 +168,5 @@ unread[["kind", "timestamp", "extra"]]
 # - Kiro and Factory Droid: what it cost; Kiro also when, and by which model.
 # - Codex and Gemini CLI: what was written to a cache.
 # - Copilot CLI: the input of one reply, and anything of a run that never ended.
-# - All but Claude Code and Pi: what the model still saw (notebook 05).
+# - All but Claude Code, Codex and Pi: what the model still saw (notebook 05).
 # - A compact transcript: what was thought, and what came from the cache.
