@@ -80,11 +80,12 @@ pd.DataFrame(checked)
 # %% [markdown]
 # ## What cannot be told
 #
-# A Pi session with branches is a tree, of which no one view is the view: it is archived, and the view refused. Other
-# agents do not record what their models were sent; `in_context` is missing there, never True.
+# A Pi session with branches is a tree, of which no one view is the view: it is archived, and the view refused. Codex
+# writes down what a compaction keeps, so it is told there. Other agents do not record what their models were sent;
+# `in_context` is missing there, never True.
 # %%
 refused = []
-for name in ("two-branches", "command-line", "tide-table"):
+for name in ("two-branches", "tide-table"):
     try:
         named[name].context_at()
     except QueryError as error:
