@@ -58,6 +58,8 @@ def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: A
     bends: dict[tuple[str, str], int] = {}
     from matplotlib import patches
 
+    from sessionbank.team.model import EVERYONE
+
     arrow: Any = patches.FancyArrowPatch
     for e in (
         data[data["from_agent"] != data["to_agent"]].sort_values("count", ascending=False).to_dict("records")
@@ -94,7 +96,7 @@ def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: A
         ax.text(
             1.09 * math.cos(angle),
             1.09 * math.sin(angle),
-            style.plain(name, width=24),
+            "everyone" if name == EVERYONE else style.plain(name, width=24),
             rotation=tilt,
             ha=side,
             va="center",
@@ -127,12 +129,15 @@ def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: A
 def team_timeline_data(
     time: pd.DataFrame, interactions: pd.DataFrame | None = None
 ) -> dict[str, pd.DataFrame]:
-    """What `team_timeline` draws: frames ``pieces`` and ``handovers``, with minutes since the first piece.
+    """What `team_timeline` draws: frames ``lanes``, ``pieces`` and ``handovers``, with minutes since the first piece.
 
-    `time` is what `team.member_time` gives, `interactions` the frame of `team.metrics`. Hand-overs between members
-    with a lane and a known time of sending are kept; one that no step received arrives where it was sent.
+    `time` is what `team.member_time` gives, `interactions` the frame of `team.metrics`. Members whose steps no
+    transcript holds have a lane too (has_steps is False), where a hand-over names them. Hand-overs with a known time of
+    sending are kept, but for those to everyone; one that no step received arrives where it was sent.
     """
     import pandas as pd
+
+    from sessionbank.team.model import EVERYONE
 
     style.need(time, ["agent_id", "kind", "begin", "end"], "team.member_time()")
     start = time["begin"].min()
@@ -143,6 +148,7 @@ def team_timeline_data(
     pieces = time.assign(begin_min=minutes(time["begin"]), end_min=minutes(time["end"]))
     if interactions is None:
         return {
+            "lanes": _lanes(time["agent_id"], []),
             "pieces": pieces,
             "handovers": pd.DataFrame(
                 columns=["from_agent", "to_agent", "type", "sent_min", "received_min", "is_received"]
@@ -153,16 +159,16 @@ def team_timeline_data(
         ["from_agent", "to_agent", "type", "sent_at", "received_at"],
         "team.metrics().interactions",
     )
-    lanes = set(time["agent_id"])
+    ends = interactions[["from_agent", "to_agent"]]
     shown = interactions[
-        interactions["from_agent"].isin(lanes)
-        & interactions["to_agent"].isin(lanes)
-        & interactions["sent_at"].notna()
-        & (interactions["from_agent"] != interactions["to_agent"])
+        interactions["sent_at"].notna()
+        & (ends["from_agent"] != ends["to_agent"])
+        & (ends != EVERYONE).all(axis=1)
     ]
     sent = minutes(shown["sent_at"])
     received = minutes(shown["received_at"]).fillna(sent)
     return {
+        "lanes": _lanes(time["agent_id"], shown[["from_agent", "to_agent"]].to_numpy().ravel().tolist()),
         "pieces": pieces,
         "handovers": shown.assign(
             sent_min=sent, received_min=received, is_received=shown["received_at"].notna()
@@ -170,10 +176,20 @@ def team_timeline_data(
     }
 
 
+def _lanes(seen: pd.Series[Any], named: Sequence[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    own = list(dict.fromkeys(seen))
+    names = list(dict.fromkeys([*own, *named]))
+    return pd.DataFrame({"agent_id": names, "has_steps": [n in set(own) for n in names]})
+
+
 def team_timeline(
     time: pd.DataFrame, interactions: pd.DataFrame | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """A lane a member along the run: work, waiting and idling, and an arrow for each hand-over.
+    """A lane a member along the run: work, waiting and idling, and a line for each hand-over.
+
+    The lane of a member without own steps in the transcripts is empty and says so.
 
     Frames as in `team_timeline_data`; a hand-over that nobody received ends in a cross. Gives the axes.
     """
@@ -182,7 +198,8 @@ def team_timeline(
         return style.nothing(style.axes(ax), "no step has a time", title=title)
     data = team_timeline_data(time, interactions)
     pieces, hand = data["pieces"], data["handovers"]
-    lanes = list(dict.fromkeys(pieces["agent_id"]))
+    lanes = data["lanes"]["agent_id"].tolist()
+    unseen = set(data["lanes"].loc[~data["lanes"]["has_steps"], "agent_id"])
     place = {name: k for k, name in enumerate(lanes)}
     ax = style.axes(ax, size=(9.2, 1.5 + (0.5 if len(lanes) <= 12 else 0.24) * len(lanes)))
     for kind, tone in _STATES.items():
@@ -218,13 +235,16 @@ def team_timeline(
         if e["is_received"]:
             mark = {"marker": "o", "markersize": 2.5 if crowded else 4, "markeredgecolor": tone}
         ax.plot([b[0]], [b[1]], color=tone, markeredgewidth=0.6, zorder=4, **mark)
-    ax.set_yticks(range(len(lanes)), [style.plain(name, width=_NAME) for name in lanes])
+    ax.set_yticks(
+        range(len(lanes)),
+        [style.plain(name, width=_NAME) + (" (no steps)" if name in unseen else "") for name in lanes],
+    )
     ax.set_ylim(len(lanes) - 0.4, -0.6)
     lost = int((~hand["is_received"].astype(bool)).sum()) if len(hand) else 0
     cut = f", first {MAX_ARROWS} hand-overs of {len(hand)}" if len(hand) > MAX_ARROWS else ""
     words = (
         f"Swimlanes of {len(lanes)} members over {pieces['end_min'].max():.1f} minutes with {len(first)} hand-overs, "
-        f"{lost} not seen to arrive."
+        f"{lost} not seen to arrive; {len(unseen)} members without steps in the transcripts."
     )
     style.dress(
         ax,

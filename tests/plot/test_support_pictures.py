@@ -76,6 +76,6 @@ def test_context_growth_is_the_storys(agents, by_key):
 
 
 def test_a_context_that_cannot_be_told_is_refused(agents, by_key):
-    for key, why in (("two-branches", "branches"), ("command-line", "codex")):
+    for key, why in (("two-branches", "branches"), ("tide-table", "cursor")):
         with pytest.raises(QueryError, match=why):
             context_growth_data(agents.get_by_session_id(by_key[key]["session_id"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
@@ -92,6 +93,24 @@ def test_timeline_marks_what_nobody_received() -> None:
         pictures.team_timeline(member_time(team), metrics(team).interactions)
     )
     assert pictures.team_timeline_data(member_time(team))["handovers"].empty
+
+
+def test_a_member_without_steps_has_a_lane_that_says_so() -> None:
+    """A mate's steps stand in no transcript; what it was sent does. A word to everyone is no hand-over between two."""
+    team = three()
+    away = [dataclasses.replace(e, to_agent="away") for e in team.interaction_list[:1]]
+    loud = [dataclasses.replace(e, interaction_id="loud", to_agent="*") for e in team.interaction_list[:1]]
+    team = dataclasses.replace(team, interaction_list=(*away, *loud, *team.interaction_list[1:]))
+    m = metrics(team)
+    lanes = pictures.team_timeline_data(member_time(team), m.interactions)["lanes"].set_index("agent_id")[
+        "has_steps"
+    ]
+    assert not lanes["away"] and lanes.drop("away").all() and "*" not in lanes.index
+    ax = pictures.team_timeline(member_time(team), m.interactions)
+    assert "away (no steps)" in [t.get_text() for t in ax.get_yticklabels()]
+    assert "1 members without steps" in style.alt_text(ax)
+    drawn = pictures.team_graph(team.interactions())
+    assert "everyone" in [t.get_text() for t in drawn.texts]
 
 
 def test_cost_is_sorted_and_missing_is_said() -> None:
