@@ -22,19 +22,20 @@ if TYPE_CHECKING:
     from sessionbank.report import write_report
     from sessionbank.trajectory import Outcome, Trajectory, read_jsonl, synthesize, trajectories, write_jsonl
     from sessionbank.widgets.browse import browse
+    from sessionbank.widgets.review import review
 
 __version__ = "0.1.0"
 
 _ROOMS = ("learning", "plot", "schema", "team")
 _HOME = {
     "Atlas": "learning", "Outcome": "trajectory", "Trajectory": "trajectory", "browse": "widgets.browse",
-    "read_jsonl": "trajectory", "redact_views": "redaction", "synthesize": "trajectory",
+    "read_jsonl": "trajectory", "redact_views": "redaction", "review": "widgets.review", "synthesize": "trajectory",
     "trajectories": "trajectory", "write_jsonl": "trajectory", "write_report": "report",
 }  # fmt: skip
 
 __all__ = [
     "Atlas", "Outcome", "Selection", "Session", "SessionBank", "SessionBankError", "SessionQuery", "SessionRecord",
-    "Trajectory", "browse", "learning", "open_bank", "plot", "read_jsonl", "redact_views", "schema", "synthesize", "team",
+    "Trajectory", "browse", "learning", "open_bank", "plot", "read_jsonl", "redact_views", "review", "schema", "synthesize", "team",
     "trajectories", "write_jsonl", "write_report",
 ]  # fmt: skip
 
