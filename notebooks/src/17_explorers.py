@@ -2,22 +2,26 @@
 # %% [markdown]
 # # 17 Explorers
 #
-# Read instead of count: look for a session in a bank, and go through it message by message. The explorers are widgets; run
-# this notebook in JupyterLab, Notebook, VS Code or Voilà to use them. Below each one the same is shown without a widget, so
-# the page has something to say where none is running.
+# Read instead of count: look for a session in a bank, go through it message by message, review what was learned. The
+# explorers are widgets; run this notebook in JupyterLab, Notebook, VS Code or Voilà to use them. Below each one the same is
+# shown without a widget, so the page has something to say where none is running.
 # %%
 import datetime as dt
 import json
+import tempfile
+from pathlib import Path
 
 import pandas as pd
 from IPython.display import HTML
 
 import sessionbank as sb
 from sessionbank import plot
+from sessionbank.learning import Atlas, Memory
 from sessionbank.widgets import session_look as look
 from sessionbank.widgets.bank_html import rows_html
 from sessionbank.widgets.bank_rows import SessionRows
 from sessionbank.widgets.message_html import page_html
+from sessionbank.widgets.review_html import line_html
 from sessionbank.widgets.session_entries import Entries
 from sessionbank.widgets.shown_texts import Shown
 from sessionbank.widgets.text_html import diff_html
@@ -25,7 +29,8 @@ from sessionbank.widgets.tool_html import changed
 
 pd.set_option("display.max_columns", 20, "display.max_colwidth", 70, "display.width", 170)
 pd.set_option("display.float_format", "{:,.2f}".format)
-bank = sb.open_bank("../data/shop.bundle", cache=False)
+folder = tempfile.TemporaryDirectory()  # for what is marked and learned below
+bank = sb.open_bank("../data/shop.bundle", cache=False, state_dir=Path(folder.name, "state"))
 # %% [markdown]
 # ## Which session was that?
 #
@@ -110,6 +115,23 @@ stored = json.loads(line)
 print(f"{len(line):,} bytes, with the keys {', '.join(stored)}")
 print(stored["message"])
 # %% [markdown]
+# ## What should agents be told?
+#
+# `sb.review(memory, bank=bank, reviewer="ada")` goes through playbooks line by line: how the runs stand to a line, what it
+# rests on down to the stored line of the transcript, and *Accept*, *Save the text*, *Reject* or *Merge*, each with a reason.
+# Every decision makes a version; what changed since any of them stands at the end. Notebook 13 does the same in code.
+# %%
+memory = Memory(Path(folder.name), clock=lambda: dt.datetime(2026, 3, 12, tzinfo=dt.UTC))
+atlas = Atlas(bank, memory, config={"session_bank": {"outcome_strategy": "evidence"}})
+taken = atlas.ingest_sessions(limit=29)
+print(atlas.run_batch().message)
+sb.review(memory, bank=bank, reviewer="ada")
+# %% [markdown]
+# The first line of the playbook for work in Python, as the widget shows it:
+# %%
+section, line = next(memory.get("playbooks", "task-python").lines())
+HTML(line_html(line, section, show=Shown()))
+# %% [markdown]
 # ## What is not shown?
 #
 # Keys, passwords, addresses and names of people are replaced before anything is drawn; the box *Redact* switches that for one
@@ -123,3 +145,4 @@ except sb.SessionBankError as error:
     print(f"{type(error).__name__}: {error}")
 # %%
 bank.close()
+folder.cleanup()

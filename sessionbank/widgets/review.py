@@ -6,13 +6,14 @@ The widget only holds controls together: decisions are those of `sessionbank.lea
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sessionbank.errors import QueryError, SessionBankError
 from sessionbank.learning import review as decide
 from sessionbank.learning.memory import Memory
 from sessionbank.learning.pipeline import Atlas
-from sessionbank.learning.playbooks import Line, Playbook
+from sessionbank.learning.playbooks import Line, Playbook, counted
 from sessionbank.redaction import are_views_redacted
 from sessionbank.widgets import review_html as html
 from sessionbank.widgets.session_explorer import button
@@ -106,12 +107,11 @@ class _Reviewer:
     # -- what is chosen ----------------------------------------------------------------------------------------
 
     def _playbooks(self) -> list[tuple[str, str]]:
+        """Names and ids, those with most lines first."""
         rows = decide.lines(self.memory)
-        found = {r["playbook_id"]: r for r in rows}
-        return [
-            (f"{i}  (version {r['version']}, {sum(x['playbook_id'] == i for x in rows)} lines)", i)
-            for i, r in found.items()
-        ]
+        count = Counter(r["playbook_id"] for r in rows)
+        version = {r["playbook_id"]: r["version"] for r in rows}
+        return [(f"{i}  (version {version[i]}, {counted(n, 'line')})", i) for i, n in count.most_common()]
 
     @property
     def chosen(self) -> Playbook:

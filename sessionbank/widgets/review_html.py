@@ -85,7 +85,7 @@ def evidence_html(places: Sequence[Mapping[str, Any]], chosen: int | None, *, sh
             "" if place["seq"] is None else f"message {place['seq']}",
         ]
         rows.append([
-            f"{'▸ ' if number - 1 == chosen else ''}{number}", tones.badge(side, tone),
+            f'<span class="n">{"▸ " if number - 1 == chosen else ""}{number}</span>', tones.badge(side, tone),
             escape(show(place["objective"], limit=_CELL)), escape(place["outcome"] or "unknown"),
             escape(" ".join(w for w in where if w)), escape(show(place["note"], limit=_CELL)),
         ])  # fmt: skip

@@ -8,6 +8,10 @@ import pytest
 CELLS = (
     'import sessionbank as sb\nbank = sb.open_bank("../data/shop.bundle", cache=False, progress=False)\nsb.browse(bank)',
     'sb.browse(sb.team.from_session(bank.query(search="agent team")[0]), bank=bank)',
+    "from sessionbank.learning import Atlas, Memory\nimport tempfile\nfolder = tempfile.mkdtemp()\n"
+    "own = sb.open_bank('../data/shop.bundle', cache=False, state_dir=folder + '/s', progress=False)\n"
+    "atlas = Atlas(own, Memory(folder + '/m'))\n_ = atlas.ingest_sessions(limit=29), atlas.run_batch()\n"
+    "sb.review(atlas, reviewer='Ada')",
 )
 
 
@@ -73,3 +77,20 @@ def test_an_edge_of_a_team_is_picked_and_read(lab, panel):
     handle.focus()
     handle.press("ArrowRight")
     lab.text("Read a critical step")
+
+
+def test_a_line_is_reviewed_by_keyboard(lab, panel):
+    accept = panel.get_by_role("button", name="Accept", exact=True)
+    accept.wait_for()
+    accept.scroll_into_view_if_needed()
+    lab.text("the stored line")
+    accept.focus()
+    lab.page.keyboard.press("Enter")
+    lab.text("a decision names its reviewer and its reason")
+    reason = panel.get_by_placeholder("kept with the decision")
+    reason.fill("seen it help")
+    reason.press("Tab")
+    accept.focus()
+    lab.page.keyboard.press("Enter")
+    lab.text("accept, by Ada; now version 1.1.0")
+    lab.text("accept by Ada")
