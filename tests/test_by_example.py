@@ -1,0 +1,61 @@
+"""Every public function has an example that runs: the page of examples, line by line, and that no name is missing on it."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import sessionbank as sb
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "by-example.md"
+BLOCKS = re.findall(
+    r"(?<=```pycon\n)(.*?)(?=^```)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
+EXAMPLES = [e for block in BLOCKS for e in doctest.DocTestParser().get_examples(block)]
+ROOMS = ("learning", "plot", "schema", "team")
+# Classes whose methods are what one works with.
+WORKED_WITH = (
+    sb.SessionBank, sb.Selection, sb.Session, sb.Trajectory, sb.Atlas, sb.learning.Memory, sb.learning.Workspace,
+)  # fmt: skip
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Every public name that can be called, as one writes it."""
+    for name in sb.__all__:
+        if name in ROOMS:
+            room = getattr(sb, name)
+            yield from ((f"{name}.{n}", getattr(room, n)) for n in room.__all__ if callable(getattr(room, n)))
+        else:
+            yield name, getattr(sb, name)
+    for kind in WORKED_WITH:
+        for name, made in inspect.getmembers(kind, inspect.isfunction):
+            if not name.startswith("_"):
+                yield f"{kind.__name__}.{name}", made
+
+
+@pytest.mark.parametrize(("name", "thing"), list(public()))
+def test_it_has_an_example(name: str, thing: Any) -> None:
+    last = name.rpartition(".")[2]
+    is_class = inspect.isclass(thing)
+    wanted = re.compile(rf"\b{last}\b" if is_class else rf"\b{last}\(")
+    shown = any(wanted.search(e.source) for e in EXAMPLES)
+    assert shown or ">>>" in (inspect.getdoc(thing) or ""), f"docs/by-example.md does not use {name}"
+
+
+def test_every_example_prints_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for option in ("display.width", "display.max_columns", "display.max_rows", "display.max_colwidth"):
+        pd.reset_option(option)
+    test = doctest.DocTest(EXAMPLES, {"__name__": "__main__"}, PAGE.name, str(PAGE), 0, None)
+    told: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(test, out=told.append)
+    assert result.failed == 0, "".join(told)
+    assert result.attempted > 150
