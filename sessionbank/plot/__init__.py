@@ -17,6 +17,7 @@ from sessionbank.plot.playbooks import line_support, line_support_data
 from sessionbank.plot.saving import save, show
 from sessionbank.plot.style import alt_text, colour, colours
 from sessionbank.plot.support import support_matrix, support_matrix_data
+from sessionbank.plot.swimlanes import team_timeline, team_timeline_data
 from sessionbank.plot.team import (
     compression_frontier,
     handover_matrix,
@@ -26,8 +27,6 @@ from sessionbank.plot.team import (
     score_profile_data,
     team_graph,
     team_graph_data,
-    team_timeline,
-    team_timeline_data,
 )
 from sessionbank.plot.themes import theme
 from sessionbank.plot.timeline import session_timeline, session_timeline_data

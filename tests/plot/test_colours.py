@@ -6,13 +6,15 @@ the distance is that of CIE Lab (1976), where 2.3 is just noticeable.
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import pytest
 
-from sessionbank import schema
+from sessionbank import plot, schema
 from sessionbank.errors import QueryError
 from sessionbank.plot import style
+from sessionbank.plot.themes import THEMES
 from sessionbank.records import AGENTS, STATUSES
 
 SIGHT = {
@@ -103,3 +105,26 @@ def test_open_names_of_one_picture_differ() -> None:
     names = [f"role {n}" for n in range(9)]
     assert len(set(style.colours("role", names).values())) == 9
     assert len(style.colours("role", [f"role {n}" for n in range(30)])) == 30
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_words_are_read_on_their_page(name: str) -> None:
+    """WCAG 2.1, 1.4.3: a contrast of 4.5:1 for text; worked out here from the luminance of the standard."""
+    theme = THEMES[name]
+
+    def luminance(colour: str) -> float:
+        rgb = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    page = luminance(theme.page)
+    for words in (theme.ink, theme.quiet):
+        high, low = max(page, luminance(words)), min(page, luminance(words))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, words
+
+
+def test_the_gallery_shows_every_picture(root) -> None:
+    """Each public function that draws, and the frame behind it, stand in notebook 16."""
+    gallery = (root / "notebooks" / "src" / "16_gallery.py").read_text(encoding="utf-8")
+    missing = [name for name in plot.__all__ if not re.search(rf"\bplot\.{name}\(", gallery)]
+    assert missing == []

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from sessionbank.errors import QueryError
-from sessionbank.plot import style
+from sessionbank.plot import style, swimlanes
 from sessionbank.plot import team as pictures
 from sessionbank.team.activity import member_time
 from sessionbank.team.metrics import TeamMetrics, handover_matrix, metrics
@@ -41,7 +41,7 @@ def three() -> Team:
 def draw_all(team: Team, m: TeamMetrics) -> dict[str, object]:
     return {
         "graph": pictures.team_graph(team.interactions(), members=list(m.members["agent_id"])),
-        "timeline": pictures.team_timeline(member_time(team), m.interactions),
+        "timeline": swimlanes.team_timeline(member_time(team), m.interactions),
         "matrix": pictures.handover_matrix(m.handover),
         "cost": pictures.member_cost(m.members),
         "scores": pictures.score_profile(score(team).steps, threshold=0.3),
@@ -86,13 +86,13 @@ def test_graph_data_and_its_lines() -> None:
 
 def test_timeline_marks_what_nobody_received() -> None:
     team = three()
-    data = pictures.team_timeline_data(member_time(team), metrics(team).interactions)
+    data = swimlanes.team_timeline_data(member_time(team), metrics(team).interactions)
     assert data["handovers"]["is_received"].tolist() == [True, True, False]
     assert data["pieces"]["begin_min"].min() == 0
     assert "1 not seen to arrive" in style.alt_text(
-        pictures.team_timeline(member_time(team), metrics(team).interactions)
+        swimlanes.team_timeline(member_time(team), metrics(team).interactions)
     )
-    assert pictures.team_timeline_data(member_time(team))["handovers"].empty
+    assert swimlanes.team_timeline_data(member_time(team))["handovers"].empty
 
 
 def test_a_member_without_steps_has_a_lane_that_says_so() -> None:
@@ -102,11 +102,11 @@ def test_a_member_without_steps_has_a_lane_that_says_so() -> None:
     loud = [dataclasses.replace(e, interaction_id="loud", to_agent="*") for e in team.interaction_list[:1]]
     team = dataclasses.replace(team, interaction_list=(*away, *loud, *team.interaction_list[1:]))
     m = metrics(team)
-    lanes = pictures.team_timeline_data(member_time(team), m.interactions)["lanes"].set_index("agent_id")[
+    lanes = swimlanes.team_timeline_data(member_time(team), m.interactions)["lanes"].set_index("agent_id")[
         "has_steps"
     ]
     assert not lanes["away"] and lanes.drop("away").all() and "*" not in lanes.index
-    ax = pictures.team_timeline(member_time(team), m.interactions)
+    ax = swimlanes.team_timeline(member_time(team), m.interactions)
     assert "away (no steps)" in [t.get_text() for t in ax.get_yticklabels()]
     assert "1 members without steps" in style.alt_text(ax)
     drawn = pictures.team_graph(team.interactions())
