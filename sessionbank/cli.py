@@ -1,4 +1,4 @@
-"""The command line: ``sessionbank summary | tables | export | report | demo``. It prints what tables hold and counts nothing.
+"""The command line: ``sessionbank summary | tables | export | report | lab | demo``. It prints what tables hold and counts nothing.
 
 What is printed may hold names out of transcripts, so control characters are taken out of every word before it reaches
 the terminal.
@@ -131,6 +131,34 @@ def report(
     with open_bank(path) as bank:
         written = write_report(bank, out, title=title, tz=tz, redact=redact)
         typer.echo(f"{shown(written)}: {written.stat().st_size:,} bytes")
+
+
+@app.command()
+@_clear
+def lab(
+    path: Annotated[
+        str,
+        typer.Argument(metavar="[PATH]", help="a git repository, a .bundle file, or a folder of transcripts"),
+    ] = ".",
+    dir_: Annotated[
+        Path, typer.Option("--dir", metavar="DIR", help="folder for the notebooks; made if absent")
+    ] = Path("sessionbank-notebooks"),
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="open a browser window")] = True,
+    only_write: Annotated[
+        bool, typer.Option("--only-write", help="write the notebooks and start nothing")
+    ] = False,
+) -> None:
+    """Open JupyterLab on notebooks for a repository: one that is made for it, and the guided ones."""
+    import subprocess
+
+    from sessionbank.lab import command, prepare
+
+    open_bank(path).close()  # says what is wrong with the path before anything is written
+    start = None if only_write else command(dir_, browser=browser)
+    for told in prepare(path, dir_):
+        typer.echo(f"{shown(dir_)}: {printable(told)}")
+    if start is not None:
+        raise typer.Exit(subprocess.run(start, check=False).returncode)
 
 
 @app.command()
