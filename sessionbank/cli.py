@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -18,6 +19,7 @@ import typer
 
 from sessionbank.bank import SessionBank, open_bank
 from sessionbank.errors import SessionBankError
+from sessionbank.records import Session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +29,7 @@ app = typer.Typer(
     help="True tables and trajectories from work with coding agents that Entire captured in git.",
 )  # fmt: skip
 
+STDOUT = Path("-")
 SAMPLE = Path(__file__).resolve().parent.parent / "data" / "shop.bundle"
 COLUMNS = {
     "human_prompts": "human prompts",
@@ -52,6 +55,10 @@ class Format(StrEnum):
 PathArgument = Annotated[
     str, typer.Argument(metavar="PATH", help="a git repository, a .bundle file, or a folder of transcripts")
 ]
+CacheOption = Annotated[
+    str | None,
+    typer.Option("--cache", metavar="DIR", help="folder for what is kept between runs; 'no' keeps nothing"),
+]
 
 
 def _clear(function: Callable[..., None]) -> Callable[..., None]:
@@ -73,9 +80,9 @@ def _clear(function: Callable[..., None]) -> Callable[..., None]:
 
 @app.command()
 @_clear
-def summary(path: PathArgument) -> None:
+def summary(path: PathArgument, cache: CacheOption = None) -> None:
     """Print what a bank holds: sessions, calls, tokens (naive sums beside the true ones), cost, diagnostics."""
-    with open_bank(path) as bank:
+    with _bank(path, cache) as bank:
         _say(summary_lines(bank, shown(path)))
 
 
@@ -86,9 +93,10 @@ def tables(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="folder for the Parquet files; made if absent")
     ],
+    cache: CacheOption = None,
 ) -> None:
     """Write every table as DIR/<table>.parquet."""
-    with open_bank(path) as bank:
+    with _bank(path, cache) as bank:
         for written in bank.to_parquet(out):
             typer.echo(shown(written))
 
@@ -97,26 +105,36 @@ def tables(
 @_clear
 def export(
     path: PathArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="JSONL file to write")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="JSONL file to write; - for the standard output")
+    ],
     format_: Annotated[Format, typer.Option("--format", help="layout of a line")] = Format.sessionbank,
     session: Annotated[
-        list[str] | None, typer.Option("--session", metavar="ID", help="only this session; may be repeated")
+        list[str] | None,
+        typer.Option(
+            "--session",
+            metavar="ID",
+            help="only this session, by its id or the beginning of it; may be repeated",
+        ),
     ] = None,
     redact: Annotated[
         bool, typer.Option("--redact/--no-redact", help="take out secrets and names of users")
     ] = True,
+    cache: CacheOption = None,
 ) -> None:
     """Write the sessions as trajectories, one a line; secrets are taken out unless told otherwise."""
-    with open_bank(path) as bank:
-        told = _export(bank, out, format_.value, only=session or [], redact=redact)
-        typer.echo(f"{shown(out)}: {told}")
+    with _bank(path, cache) as bank, _target(out) as file:
+        told = _export(bank, file, format_.value, only=session or [], redact=redact)
+        typer.echo(f"{shown(out)}: {told}", err=out == STDOUT)
 
 
 @app.command()
 @_clear
 def report(
     path: PathArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="HTML file to write")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="HTML file to write; - for the standard output")
+    ],
     title: Annotated[str, typer.Option("--title", help="its heading")] = "Work with coding agents",
     tz: Annotated[
         str, typer.Option("--tz", metavar="ZONE", help="time zone of the days, as Europe/Oslo")
@@ -124,13 +142,14 @@ def report(
     redact: Annotated[
         bool, typer.Option("--redact/--no-redact", help="take out secrets and names of users")
     ] = True,
+    cache: CacheOption = None,
 ) -> None:
     """Write one HTML file to send round: activity, cost, tools, outcomes, teams, and how far figures can be trusted."""
     from sessionbank.report import write_report
 
-    with open_bank(path) as bank:
-        written = write_report(bank, out, title=title, tz=tz, redact=redact)
-        typer.echo(f"{shown(written)}: {written.stat().st_size:,} bytes")
+    with _bank(path, cache) as bank, _target(out) as file:
+        written = write_report(bank, file, title=title, tz=tz, redact=redact)
+        typer.echo(f"{shown(out)}: {written.stat().st_size:,} bytes", err=out == STDOUT)
 
 
 @app.command()
@@ -296,22 +315,59 @@ def _cost(sessions: pd.DataFrame) -> str:
 # -- what commands share ---------------------------------------------------------------------------------------
 
 
+def _bank(path: str, cache: str | None) -> SessionBank:
+    return open_bank(path, cache=True if cache is None else False if cache == "no" else cache)
+
+
+@contextmanager
+def _target(out: Path) -> Iterator[Path]:
+    """The file to write; for the standard output one of our own, which is passed on when it is whole."""
+    if out != STDOUT:
+        yield out
+        return
+    import shutil
+    import sys
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="sessionbank-") as folder:
+        file = Path(folder, "out")
+        yield file
+        with file.open("rb") as made:
+            try:
+                shutil.copyfileobj(made, sys.stdout.buffer)
+                sys.stdout.flush()
+            except BrokenPipeError:  # whoever read has enough (`| head`)
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _session(bank: SessionBank, asked: str) -> Session:
+    """The session of that id, or the one whose id begins so."""
+    from sessionbank.errors import NotFoundError
+
+    found = bank.get_by_session_id(asked)
+    if found is not None:
+        return found
+    alike = [s for s in bank.discover() if asked and s.session_id.startswith(asked)]
+    if len(alike) == 1:
+        return alike[0]
+    what = (
+        f"{len(alike)} sessions begin with {asked!r}; write more of it"
+        if alike
+        else f"no session {asked!r} in this bank"
+    )
+    raise NotFoundError(f"{what}; the sessions table lists them")
+
+
 def _export(bank: SessionBank, out: Path, format_: str, *, only: list[str], redact: bool) -> str:
     """Writes the sessions and says in words what was written and what was left out."""
     import warnings
 
-    from sessionbank.errors import NotFoundError
     from sessionbank.trajectory.export import UnredactedWarning, write_jsonl
 
-    wanted = [(i, bank.get_by_session_id(i)) for i in only] or [
-        (s.session_id, s) for s in bank.query(sort="oldest")
-    ]
-    for identity, session in wanted:
-        if session is None:
-            raise NotFoundError(f"no session {identity!r} in this bank; the sessions table lists them")
+    wanted = [_session(bank, asked) for asked in only] or list(bank.query(sort="oldest"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnredactedWarning)  # said in the line below
-        made = write_jsonl((s for _, s in wanted if s), out, format=format_, redact=redact)
+        made = write_jsonl(wanted, out, format=format_, redact=redact)
     words = f"{made.trajectories} trajectories, format {format_}, "
     words += "secrets and names of users taken out" if redact else "NOT redacted: it may hold keys and names"
     return words + (f"; left out, nothing was said in them: {len(made.skipped)}" if made.skipped else "")

@@ -178,3 +178,39 @@ def test_help_names_the_commands_and_loads_no_heavy_library() -> None:
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert all(f"\n  {name} " in printed for name in ("summary", "tables", "export", "demo"))
     assert printed.strip().endswith("set()")
+
+
+def test_the_beginning_of_an_id_is_enough_where_one_session_has_it(here: Path, root: Path) -> None:
+    shop = str(root / SHOP)
+    assert "1 trajectories" in run("export", shop, "--out", "one.jsonl", "--session", "4332729f")
+    assert "no session 'zzz'" in run("export", shop, "--out", "x.jsonl", "--session", "zzz", code=1)
+    assert "sessions begin with 'e'; write more of it" in run(
+        "export", shop, "--out", "x.jsonl", "--session", "e", code=1
+    )
+    assert not Path("x.jsonl").exists()
+
+
+def test_a_dash_is_the_standard_output_and_nothing_else_is_there(here: Path, small: Path) -> None:
+    command = [sys.executable, "-m", "sessionbank.cli", "export", str(small), "--out", "-", "--cache", "no"]
+    done = subprocess.run(command, capture_output=True, check=True, cwd=here)
+    assert [json.loads(line)["format"] for line in done.stdout.splitlines()] == ["sessionbank-trajectory"]
+    assert b"1 trajectories" in done.stderr
+    assert list(here.glob("-*")) == []
+    report = subprocess.run([*command[:3], "report", *command[4:]], capture_output=True, check=True, cwd=here)
+    assert report.stdout.startswith(b"<!") and report.stdout.rstrip().endswith(b"</html>")
+
+
+def test_a_reader_who_has_enough_is_no_error(here: Path, small: Path) -> None:
+    command = [sys.executable, "-m", "sessionbank.cli", "report", str(small), "--out", "-", "--cache", "no"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here) as started:
+        assert started.stdout is not None and started.stderr is not None
+        started.stdout.read(10)
+        started.stdout.close()
+        said = started.stderr.read()
+        started.stderr.close()
+    assert b"Traceback" not in said and b"Broken pipe" not in said
+
+
+def test_the_cache_lies_where_it_is_asked_for(here: Path, small: Path) -> None:
+    run("summary", str(small), "--cache", "kept")
+    assert any(Path("kept").rglob("manifest.json"))
