@@ -37,28 +37,64 @@ __all__ = [
 
 
 def from_input(source: str | Path | Mapping[str, Any], *, template: Template | None = None) -> Team:
-    """The team of a run file; see `run_edges.from_input`. Raises `FormatError` with all errors and their places."""
+    """The team of a run file; see `run_edges.from_input`. Raises `FormatError` with all errors and their places.
+
+    Example:
+        >>> told = {
+        ...     "objective": "Ship it",
+        ...     "members": [{"agent_id": "lead", "role": "lead", "is_lead": True, "steps": [{"action_name": "Read"}]}],
+        ...     "expected_patterns": [{"type": "delegation", "from_role": "lead", "to_role": "dev"}],
+        ... }
+        >>> sb.team.from_input(told)
+        <Team run-70c82199177a: 1 members, 0 interactions, 1 steps>
+    """
     from sessionbank.team.run_edges import from_input as read
 
     return read(source, template=template)
 
 
 def load_template(source: str | Path | Mapping[str, Any]) -> Template:
-    """The `team.yaml` in a file or mapping; see `template.load_template`. Raises `FormatError` with all errors."""
+    """The `team.yaml` in a file or mapping; see `template.load_template`. Raises `FormatError` with all errors.
+
+    Example:
+        >>> template = {
+        ...     "name": "checkout", "version": 1, "roles": ["lead", "reviewer"],
+        ...     "topology": {"root": {"role": "lead"}, "spawn_rules": {"lead": ["reviewer"]}},
+        ... }
+        >>> sb.team.load_template(template).roles
+        ['lead', 'reviewer']
+    """
     from sessionbank.team.template import load_template as read
 
     return read(source)
 
 
 def apply_template(team: Team, template: Template | str | Path | Mapping[str, Any]) -> Team:
-    """The team held against a template: `was_expected` on each edge; see `template.apply_template`."""
+    """The team held against a template: `was_expected` on each edge; see `template.apply_template`.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> template = {
+        ...     "name": "checkout", "version": 1, "roles": ["lead", "reviewer"],
+        ...     "topology": {"root": {"role": "lead"}, "spawn_rules": {"lead": ["reviewer"]}},
+        ... }
+        >>> held = sb.team.apply_template(run, template)
+        >>> [(e.to_agent, e.was_expected) for e in held.interaction_list if e.type == "spawn"][-2:]
+        [('frontend-dev', False), ('reviewer', True)]
+    """
     from sessionbank.team.template import apply_template as apply
 
     return apply(team, template)
 
 
 def to_team_yaml(team: Team) -> str:
-    """The text of a `team.yaml` that allows what the team did; see `template.to_template`."""
+    """The text of a `team.yaml` that allows what the team did; see `template.to_template`.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.team.to_team_yaml(run).splitlines()[:2]
+        ['name: checkout-steps', 'version: 1']
+    """
     from sessionbank.team.template import to_team_yaml as write
 
     return write(team)

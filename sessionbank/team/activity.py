@@ -155,6 +155,11 @@ def member_time(team: Team, *, idle_gap_s: float = IDLE_GAP_S) -> pd.DataFrame:
 
     Columns: agent_id, kind (work, waiting, idle), begin and end (UTC), ms, step, waited_for (agent, missing where
     nobody was).
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.team.member_time(run).groupby("kind")["ms"].sum().to_dict()
+        {'idle': 488369, 'waiting': 601967, 'work': 254418}
     """
     from sessionbank.team.metrics import typed_frame
 

@@ -29,6 +29,10 @@ def from_session(session: Session, *, template: Template | None = None, outcome:
     A session without other agents is a team of one. `template` sets `was_expected` on the edges; `outcome` (success,
     partial, failure, unknown) is taken as given, and missing otherwise. Teammates' own steps are in their own
     sessions: `from_sessions` joins them. Raises `QueryError` for what is no session. Shapes: ``facts/teams.md``.
+
+    Example:
+        >>> sb.team.from_session(bank.query(search="agent team")[0])
+        <Team checkout-steps: 6 members, 67 interactions, 56 steps>
     """
     if not isinstance(session, Session):
         raise QueryError(
@@ -83,12 +87,23 @@ def read_part(session: Session) -> Part:
 
 
 def interaction_rows(session: Session) -> list[Interaction]:
-    """The edges of one session, for table ``interactions``; none for a session that worked alone."""
+    """The edges of one session, for table ``interactions``; none for a session that worked alone.
+
+    Example:
+        >>> rows = sb.team.interaction_rows(bank.query(search="agent team")[0])
+        >>> len(rows), rows[0].type, rows[0].to_agent
+        (67, 'spawn', 'a6c783719d64f2360')
+    """
     return [i for i, _ in _edges(session)[2]]
 
 
 def member_rows(session: Session) -> list[Member]:
-    """The agents of one session, for table ``members``; none for a session that worked alone."""
+    """The agents of one session, for table ``members``; none for a session that worked alone.
+
+    Example:
+        >>> [m.agent_id for m in sb.team.member_rows(bank.query(search="agent team")[0])]
+        ['team-lead', 'a6c783719d64f2360', 'planner', 'backend-dev', 'frontend-dev', 'reviewer']
+    """
     if not Scene(session).has_others:
         return []
     return read_part(session).members
@@ -226,5 +241,10 @@ def objective_of(scene: Scene) -> str | None:
 
 
 def problem_rows(session: Session) -> list[Diagnostic]:
-    """Diagnostics that building the team of a session gives: names that lead to nobody, edges to oneself."""
+    """Diagnostics that building the team of a session gives: names that lead to nobody, edges to oneself.
+
+    Example:
+        >>> [p.code for p in sb.team.problem_rows(bank.query(search="agent team")[0])]
+        ['self_interaction']
+    """
     return list(_edges(session)[0].problems)

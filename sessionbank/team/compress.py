@@ -54,6 +54,14 @@ class CompressionConfig:
     summariser, asked last.
 
     Raises `QueryError` for values out of range.
+
+    Example:
+        >>> sb.team.CompressionConfig(max_tokens_per_agent=800).fold_threshold
+        5
+        >>> sb.team.CompressionConfig(inner_share=2)
+        Traceback (most recent call last):
+            ...
+        sessionbank.errors.QueryError: inner_share is 2; it must lie between 0 and 1
     """
 
     max_tokens_per_agent: int = 5000
@@ -79,6 +87,15 @@ class Compressed:
     `entries`: one row a part of an agent's compressed run, in order: kind (boundary, kept, cut, fold, summary),
     first_step and last_step, steps (numbers of its steps, JSON), text, tokens and original_tokens (estimated).
     `agents`: one row an agent, with stored tokens and tokens re-read over the run before and after, and over_budget.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> small = sb.team.compress(run, sb.team.CompressionConfig(max_tokens_per_agent=800))
+        >>> small.entries["kind"].value_counts().to_dict()
+        {'boundary': 38, 'cut': 9, 'fold': 2}
+        >>> fold = small.entries[small.entries["kind"] == "fold"].iloc[0]
+        >>> int(fold["step_count"]), len(small.originals(fold))
+        (8, 8)
     """
 
     entries: pd.DataFrame
@@ -124,6 +141,12 @@ def compress(source: Any, config: CompressionConfig | None = None) -> Compressed
     A team's boundary steps are those that an interaction touches (`TeamStep.is_boundary`). A trajectory has none but
     steps that start another agent. Tokens re-read are counted as if every step read all that stood before it: stored
     text as it was, or its compressed form. Same input, same output.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> stats = sb.team.compress(run).stats()
+        >>> stats["original_tokens"], stats["compressed_tokens"], stats["over_budget"]
+        (4344, 3176, [])
     """
     config = config or CompressionConfig()
     by_agent = agents_of(source)

@@ -35,6 +35,12 @@ def to_networkx(team: Team, *, collapse: bool = False) -> nx.MultiDiGraph | nx.D
     system, or absent (an agent that is named and not a member: it never started, or is not of this team). Edges have
     the columns of ``interactions``. With `collapse`, a plain `DiGraph` instead: one edge a pair of agents with
     `weight` (interactions) and `types` (a dict of counts).
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> graph = sb.team.to_networkx(run, collapse=True)
+        >>> graph["team-lead"]["reviewer"]["weight"]
+        4
     """
     import networkx as nx
 
@@ -77,6 +83,11 @@ def edges_by_type(team: Team) -> pd.DataFrame:
     Columns: type, subtype, edges, ok, failed, inferred, expected, emergent (whole numbers; ok and failed leave out
     what nothing tells of, expected and emergent what is not judged), median_latency_ms (missing without a latency),
     first_at, last_at.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.team.edges_by_type(run).loc[:1, ["type", "subtype", "edges"]].values.tolist()
+        [['signal', 'idle', 12], ['message', 'incoming_text', 7]]
     """
     import pandas as pd
 

@@ -35,6 +35,10 @@ def from_sessions(
     (OpenCode's parentID). With `is_loose` (the default) sessions of one checkpoint whose times overlap are one team,
     marked `is_loose`, with no edges between them. A session that worked alone is no team. Raises `QueryError` where
     something in it is no session.
+
+    Example:
+        >>> [run.is_loose for run in sb.team.from_sessions(bank.query(search="agent team"))]
+        [False]
     """
     listed = list(sessions.iter_sessions() if hasattr(sessions, "iter_sessions") else sessions)
     for session in listed:

@@ -64,6 +64,14 @@ class TeamMetrics:
     `members` and `interactions` are frames (columns: `MEMBER_COLUMNS`, `INTERACTION_COLUMNS`), `graph` a dict of
     figures of the whole run, `handover` the square matrix of `handover_matrix`, `critical_path` the frame of
     `critical_path`.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> measured = sb.team.metrics(run)
+        >>> measured.graph["team_size"], len(measured.members), len(measured.interactions)
+        (6, 6, 67)
+        >>> int(measured.handover.to_numpy().sum()) == len(measured.interactions)
+        True
     """
 
     members: pd.DataFrame
@@ -119,6 +127,12 @@ def metrics(team: Team, *, idle_gap_s: float = IDLE_GAP_S) -> TeamMetrics:
     time), reciprocity (share of connected ordered pairs with an edge the other way too), total_wall_time_seconds,
     total_tokens, total_cost_usd, coordination_overhead (share of steps that are boundary steps),
     coordination_token_share (of estimated tokens), waiting_share (of all members' time), bottlenecks.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> graph = sb.team.metrics(run).graph
+        >>> graph["total_steps"], graph["total_interactions"], graph["max_in_degree"]
+        (56, 67, {'agent_id': 'team-lead', 'count': 28})
     """
     where = links(team)
     cut = pieces(team, where, idle_gap_s=idle_gap_s)
@@ -134,6 +148,11 @@ def handover_matrix(team: Team, *, types: Iterable[str] | None = None) -> pd.Dat
 
     Agents stand in the order of the members, then others by first edge. `types` keeps only edges of these types. Every
     edge counts once, self edges and failed ones too, so the cells add up to the number of edges.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> int(sb.team.handover_matrix(run, types=["spawn"]).loc["team-lead"].sum())
+        5
     """
     import pandas as pd
 

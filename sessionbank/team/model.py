@@ -37,6 +37,12 @@ class Interaction:
 
     `from_step` and `to_step` are the `seq` of the messages that send and receive it. The steps that it touches are
     those with its id in `TeamStep.interaction_ids`.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> edge = run.interaction_list[0]
+        >>> edge.type, edge.from_agent, edge.to_agent, edge.evidence, edge.is_inferred
+        ('spawn', 'team-lead', 'a6c783719d64f2360', 'tool_result', False)
     """
 
     interaction_id: str
@@ -73,7 +79,13 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One agent of a team; the first fields are the columns of ``members``, in their order."""
+    """One agent of a team; the first fields are the columns of ``members``, in their order.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> [(m.agent_id, m.role) for m in run.member_list[:2]]
+        [('team-lead', 'lead'), ('a6c783719d64f2360', 'Explore')]
+    """
 
     team: str | None
     agent_id: str
@@ -96,7 +108,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class TeamStep:
-    """One step of one member: thought, action, observation."""
+    """One step of one member: thought, action, observation.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> step = run.step_list[0]
+        >>> step.agent_id, step.step, step.action_name, step.is_boundary
+        ('team-lead', 0, 'Agent', True)
+    """
 
     team: str | None
     agent_id: str
@@ -124,7 +143,15 @@ class TeamStep:
 
 @dataclass(frozen=True)
 class Team:
-    """Agents that worked together. Tuples are in a fixed order: members by first appearance, edges by time."""
+    """Agents that worked together. Tuples are in a fixed order: members by first appearance, edges by time.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> len(run.member_list), len(run.interaction_list), len(run.step_list)
+        (6, 67, 56)
+        >>> run.interactions().shape[0] == len(run.interaction_list)
+        True
+    """
 
     id: str
     name: str | None = None

@@ -29,6 +29,15 @@ class Pattern:
     peer_route: any edge, or one of that `signal`. subscription: an edge with that `signal`, on that `channel` where it
     names one. spawn_rule: any edge from parent to child, and any but a spawn back. companion: any edge, both ways.
     pattern (of a run file): whatever `type`, `channel` and `signal` leave open.
+
+    Example:
+        >>> told = {
+        ...     "objective": "Ship it",
+        ...     "members": [{"agent_id": "lead", "role": "lead", "is_lead": True, "steps": [{"action_name": "Read"}]}],
+        ...     "expected_patterns": [{"type": "delegation", "from_role": "lead", "to_role": "dev"}],
+        ... }
+        >>> sb.team.from_input(told).expected_patterns
+        (Pattern(rule='pattern', from_role='lead', to_role='dev', type='delegation', channel=None, signal=None),)
     """
 
     rule: str  # one of RULES
@@ -160,6 +169,16 @@ def conformance(team: Team) -> pd.DataFrame:
     Columns: status (declared_used, declared_unused, undeclared_used), rule, type, from_role, to_role, channel, signal,
     uses (edges; one that several patterns allow counts at each), interaction_ids (JSON list). Raises `QueryError`
     where the team was not held against a template, or its run file declares no patterns.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> template = {
+        ...     "name": "checkout", "version": 1, "roles": ["lead", "reviewer"],
+        ...     "topology": {"root": {"role": "lead"}, "spawn_rules": {"lead": ["reviewer"]}},
+        ... }
+        >>> held = sb.team.apply_template(run, template)
+        >>> sb.team.conformance(held)[["status", "from_role", "to_role"]].iloc[0].tolist()
+        ['declared_used', 'lead', 'reviewer']
     """
     import pandas as pd
 

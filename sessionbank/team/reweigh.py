@@ -30,6 +30,13 @@ def reweigh(team: Team, scores: TeamScores, config: ScoreConfig) -> TeamScores:
     """The scores of a team under another configuration: equal to ``score(team, config)``, in a fraction of its time.
 
     `scores` are those of this very team; raises `QueryError` where they are of another one.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> scores = sb.team.score(run)
+        >>> calm = sb.team.reweigh(run, scores, sb.team.ScoreConfig(critical_step_threshold=0.9))
+        >>> len(scores.critical_steps), len(calm.critical_steps)
+        (14, 1)
     """
     import numpy as np
     import pandas as pd

@@ -62,6 +62,14 @@ class ScoreConfig:
     """Weights of the parts, each in [0, 1], and what makes a step or an interaction critical.
 
     Raises `QueryError` for values out of range and parts that do not exist.
+
+    Example:
+        >>> sb.team.ScoreConfig(max_critical_ratio=0.1).step_weights
+        {'promise': 0.3, 'progress': 0.8, 'interaction_bonus': 0.5}
+        >>> sb.team.ScoreConfig(max_critical_ratio=3)
+        Traceback (most recent call last):
+            ...
+        sessionbank.errors.QueryError: max_critical_ratio is 3; it must lie between 0 and 1
     """
 
     step_weights: Mapping[str, float] = field(
@@ -102,6 +110,14 @@ class TeamScores:
     """What `score` gives: a frame of all steps and one of all interactions, in the order of the team's own frames.
 
     Columns: `STEP_COLUMNS` and `INTERACTION_COLUMNS`; rank 1 is the highest total, order counts steps in time.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> scores = sb.team.score(run)
+        >>> scores.critical_ratio
+        0.25
+        >>> scores.critical_steps["reason"].iloc[0]
+        'it ended as error, and nothing mended it; an interaction touches it'
     """
 
     steps: pd.DataFrame
@@ -126,7 +142,14 @@ class TeamScores:
 
 @no_gc()
 def score(team: Team, config: ScoreConfig | None = None) -> TeamScores:
-    """Score the steps and interactions of a team. Same input, same output."""
+    """Score the steps and interactions of a team. Same input, same output.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> scores = sb.team.score(run)
+        >>> scores.critical_interactions[["type", "from_agent", "to_agent"]].iloc[0].tolist()
+        ['signal', 'team-lead', '*']
+    """
     config = config or ScoreConfig()
     where = links(team)
     known = facts(team)

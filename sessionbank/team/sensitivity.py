@@ -52,7 +52,14 @@ class Sensitivity:
 def sensitivity(
     team: Team, config: ScoreConfig | None = None, *, factors: Iterable[float] = FACTORS
 ) -> Sensitivity:
-    """Score a team once, then again with each weight multiplied by each factor (cut to 1), and compare."""
+    """Score a team once, then again with each weight multiplied by each factor (cut to 1), and compare.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> found = sb.team.sensitivity(run, factors=(0.5, 2))
+        >>> found.changes["overlap"].min().round(2).item()
+        0.52
+    """
     import numpy as np
 
     from sessionbank.team.metrics import typed_frame

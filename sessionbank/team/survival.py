@@ -38,6 +38,11 @@ def survival(compressed: Compressed, *, seed: int = 0) -> pd.DataFrame:
     inner steps, drawn with `seed` until the size of the compressed inner steps is reached). tokens: size of the inner
     steps by that method; surviving: inside an original line or sentence; surviving_bare: anywhere. Agents without
     later used identifiers are in it with 0 and a missing share.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.team.survival(sb.team.compress(run))["method"].unique().tolist()
+        ['compressed', 'identifier list', 'random lines']
     """
     entries = compressed.entries
     inner_text: dict[str, list[str]] = {}
@@ -60,7 +65,14 @@ def survival(compressed: Compressed, *, seed: int = 0) -> pd.DataFrame:
 
 
 def survival_totals(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `survival` added up, one row a method: tokens, later_used, surviving and the shares of the sums."""
+    """The rows of `survival` added up, one row a method: tokens, later_used, surviving and the shares of the sums.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> kept = sb.team.survival_totals(sb.team.survival(sb.team.compress(run)))
+        >>> kept.set_index("method")["survival"].round(2).to_dict()
+        {'compressed': 1.0, 'identifier list': 0.0, 'random lines': 0.0}
+    """
     sums = frame.groupby("method", sort=False)[
         ["tokens", "original_tokens", "later_used", "surviving", "surviving_bare"]
     ].sum()
@@ -80,6 +92,12 @@ def frontier(
 
     The budget an agent is set aside, so that the share alone decides. One row a share and method; column inner_share
     is what was asked for, size what came out.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> curve = sb.team.frontier(run, shares=(0.05, 0.2))
+        >>> curve[curve["method"] == "compressed"][["inner_share", "survival"]].round(2).values.tolist()
+        [[0.05, 0.0], [0.2, 1.0]]
     """
     import dataclasses
 

@@ -28,6 +28,11 @@ def validate(team: Team) -> tuple[Diagnostic, ...]:
     Errors: dangling_edge, duplicate_interaction, unknown_interaction, step_of_stranger, undeclared_interaction (under
     strict enforcement), step_ends_before_start, time_backwards. Warnings: unlinked_source, unlinked_target,
     step_time_backwards, undeclared_interaction (audit). Infos: clock_offset, self_interaction, never_started.
+
+    Example:
+        >>> run = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> [(d.severity, d.code) for d in sb.team.validate(run)]
+        [('warning', 'self_interaction')]
     """
     found = [*team.problems]
     told = {(p.code, p.message) for p in found}
