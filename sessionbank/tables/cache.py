@@ -53,6 +53,10 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: dict[tuple[str, str], pa.Table] = {}
+        self._recent: tuple[str, dict[str, pa.Table]] = (
+            "",
+            {},
+        )  # the segment that was asked for last without keeping
 
     def read(self) -> Manifest | None:
         """The manifest, or None where there is none that can be used."""
@@ -121,11 +125,16 @@ class Cache:
                 writer.write_table(rows)
 
     def table(self, segment: str, name: str, *, keep: bool = True) -> pa.Table:
-        """A table of a segment, memory-mapped; with `keep` False a mapping of its own, which goes with the table."""
+        """A table of a segment, memory-mapped; with `keep` False a mapping of its own, held until another segment's."""
         key = (segment, name)
         if not keep:
+            if self._recent[0] != segment:  # sessions side by side lie in one segment
+                self._recent = (segment, {})
             with suppress(OSError):  # another process may have cleared it; what is held stays readable
-                return self._mapped(segment, name)
+                recent = self._recent[1]
+                if name not in recent:
+                    recent[name] = self._mapped(segment, name)
+                return recent[name]
         if key not in self._open:
             self._open[key] = self._mapped(segment, name)
         return self._open[key]
@@ -155,6 +164,7 @@ class Cache:
     def clear(self) -> None:
         """Forgets everything, on disk too."""
         self._open.clear()
+        self._recent = ("", {})
         if self.folder.is_dir():
             with lock(self.folder / "lock"):
                 (self.folder / "manifest.json").unlink(missing_ok=True)
