@@ -12,7 +12,7 @@ by kind; a failure of work that stayed counts full, one that was mended and the 
 Interactions: the parts of `interaction_parts`. Into the total go failure to succeed downstream, the latency penalty,
 being emergent, and information density; ``quality`` is the weighted mean of success, quickness, being expected and
 density: how well it went, where the total says how much it matters. A missing part takes no part; where nothing but
-density is known, how well it went is not, and quality is missing.
+density is known, how well it went is not: quality is missing, and the reason says so.
 
 Critical are the highest totals that reach the threshold, at most `max_critical_ratio` of all, rounded down. Equal
 totals go by time, then by the order of members and steps. No model is asked.
@@ -248,11 +248,18 @@ def _interactions(team: Team, parts: Sequence[Parts], config: ScoreConfig) -> pd
     rows = [
         (
             e.interaction_id, e.type, e.from_agent, e.to_agent, *(c[k] for c in columns), quality[k], total[k],
-            int(rank[k]), bool(is_critical[k]), "; ".join(parts[k].reasons) or "nothing stands out",
+            int(rank[k]), bool(is_critical[k]), _why(parts[k]),
         )
         for k, e in enumerate(edges)
     ]  # fmt: skip
     return typed_frame(rows, INTERACTION_COLUMNS)
+
+
+def _why(parts: Parts) -> str:
+    """The reasons in words; that nothing tells how it went is one, since its quality is then missing."""
+    is_untold = parts.downstream_success is parts.latency_penalty is parts.expected is None
+    told = [*parts.reasons, "nothing tells how it went"] if is_untold else parts.reasons
+    return "; ".join(told) or "nothing stands out"
 
 
 def _steps(known: Mapping[str, AgentFacts], totals: Mapping[str, float], config: ScoreConfig) -> pd.DataFrame:

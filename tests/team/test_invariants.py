@@ -108,6 +108,8 @@ def test_quality_is_missing_where_only_density_is_known() -> None:
     row = score(team).interactions.iloc[0]
     assert row["information_density"] > 0
     assert math.isnan(row["quality"])
+    assert row["reason"].endswith("nothing tells how it went")
     late = dataclasses.replace(edge, was_expected=True)
     row = score(dataclasses.replace(team, interaction_list=(late,))).interactions.iloc[0]
+    assert "nothing tells" not in row["reason"]
     assert row["quality"] == pytest.approx((0.35 * 1 + 0.25 * row["information_density"]) / 0.6)
