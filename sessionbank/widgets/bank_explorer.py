@@ -62,8 +62,9 @@ class _Finder:
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
         slim = {"description_width": "auto"}
 
-        agents = [(_ANY, ""), *((f"{name} ({count:,})", name) for name, count in self.rows.agents)]
-        self.agent = w.Dropdown(options=agents, description="Agent", style=slim, layout={"width": "190px"})
+        self.agent = w.Dropdown(
+            options=self._agent_options(), description="Agent", style=slim, layout={"width": "190px"}
+        )
         self.branch = w.Combobox(
             placeholder="part of a name", description="Branch", continuous_update=False, style=slim, layout={"width": "190px"},
             tooltip="Sessions with a record on a branch in whose name this stands",
@@ -122,7 +123,8 @@ class _Finder:
             layout={**wrap, "display": "none"},
         )  # fmt: skip
         self.reader = w.VBox([])
-        self.header = w.HTML(value=header_html(self.rows, what=type(tables).__name__))
+        self.what = type(tables).__name__
+        self.header = w.HTML(value=header_html(self.rows, what=self.what))
         self.box = w.VBox([self.header, self.said, self.bar, self.finder, self.reader])
         self._observe()
         self.name_branches()
@@ -153,6 +155,8 @@ class _Finder:
         """Takes up the filters and goes to the first page."""
         try:
             among = self._among()
+            if among is not None:
+                self.take_up()
             ids = self.rows.passing(
                 agent=self.agent.value or None, branch=self._branches(), since=self.since.value, until=self.until.value, among=among,
                 sort=self.sort.value,
@@ -207,6 +211,22 @@ class _Finder:
         self.name_branches()
         self.draw()
 
+    def take_up(self) -> None:
+        """Shows agents and counts as the transcripts tell them, once these have been read."""
+        if not self.rows.refresh():
+            return
+        self.header.value = header_html(self.rows, what=self.what)
+        was_quiet, self.is_quiet = self.is_quiet, True
+        for control, options in ((self.agent, self._agent_options()), (self.sort, self.rows.sorts)):
+            before = control.value
+            control.options = options
+            values = [o[1] if isinstance(o, tuple) else o for o in options]
+            control.value = before if before in values else values[0]
+        self.is_quiet = was_quiet
+
+    def _agent_options(self) -> list[tuple[str, str]]:
+        return [(_ANY, ""), *((f"{name} ({count:,})", name) for name, count in self.rows.agents)]
+
     # -- what is seen ------------------------------------------------------------------------------------------
 
     def turn(self, page: int) -> None:
@@ -228,6 +248,7 @@ class _Finder:
             if self.outcome.value != _ANY:
                 for sid in self.ids:
                     self.rows.outcome(sid)
+                self.take_up()
             rows = self.rows.rows(self.ids)
         except SessionBankError as error:
             self.tell(error)
@@ -296,6 +317,7 @@ class _Finder:
         self.reader.children = ()
         self.finder.layout.display, self.bar.layout.display = None, "none"
         at = self.walk.found.index(self.read) if self.read in self.walk.found else 0
+        self.take_up()
         self.turn(at // self.size + 1)
 
     def _close_reader(self) -> None:

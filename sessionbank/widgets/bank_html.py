@@ -11,12 +11,13 @@ from sessionbank.widgets.bank_rows import Row, SessionRows
 from sessionbank.widgets.shown_texts import Shown
 
 _HEAD = (  # heading, width, whether figures
-    ("stored (UTC)", "126px", False), ("agent", "112px", False), ("branch", "14%", False), ("session", "76px", False),
+    ("stored (UTC)", "126px", False), ("agent", "112px", False), ("branch", "17%", False), ("session", "76px", False),
     ("lines", "46px", True), ("errors", "54px", True), ("USD", "52px", True), ("outcome", "84px", False),
     ("intent or first words", "auto", False),
 )  # fmt: skip
 _COUNTED = ("lines", "errors", "USD")
 ABOUT = 200
+NARROW = 20  # characters of a branch that a column shows
 
 
 def header_html(rows: SessionRows, *, what: str) -> str:
@@ -69,7 +70,7 @@ def _row(row: Row, show: Shown, chosen: str | None, names: Sequence[str]) -> str
     cells = {
         "stored (UTC)": f"{row.stored_at:%Y-%m-%d %H:%M}" if row.stored_at else "not recorded",
         "agent": look.dot("agent", row.agent) + escape(row.agent),
-        "branch": escape(branches) or '<span class="quiet">none</span>',
+        "branch": escape(_ends(branches)) or '<span class="quiet">none</span>',
         "session": escape(row.session_id[:8]),
         "lines": "" if row.message_count is None else f"{row.message_count:,}",
         "errors": f"<b>{errors}</b>" if row.tool_errors else errors,
@@ -84,6 +85,14 @@ def _row(row: Row, show: Shown, chosen: str | None, names: Sequence[str]) -> str
     )
     is_chosen = row.session_id == chosen
     return f"<tr{' class=sel aria-current=true' if is_chosen else ''}>{drawn}</tr>"
+
+
+def _ends(branches: str) -> str:
+    """The branches as a narrow column tells them apart: of a long name what stands after its last slash."""
+    return ", ".join(
+        "…/" + name.rpartition("/")[2] if len(name) > NARROW and "/" in name else name
+        for name in branches.split(", ")
+    )
 
 
 _UNKNOWN = '<span class="quiet" title="not known">–</span>'

@@ -63,11 +63,21 @@ class SessionRows:
             raise QueryError(f"rows are of a SessionBank or a Selection, not {type(tables).__name__}")
         self._selection = chosen
         self._place = {sid: at for at, sid in enumerate(chosen.session_ids)}
-        names = ["session_id", "created_at", "branch", "agent", "agent_label", "prompt_text"]
-        self.records = tables.records()[names]
+        self.outcomes: dict[str, str] = {}
+        self._take(tables.records())
+
+    def _take(self, records: pd.DataFrame) -> None:
+        self.records = records[["session_id", "created_at", "branch", "agent", "agent_label", "prompt_text"]]
         self.is_read = len(self.records) == 0 or bool(self.records["agent"].notna().any())
         self.frame = self._frame()
-        self.outcomes: dict[str, str] = {}
+        self.__dict__.pop("_by_id", None)
+
+    def refresh(self) -> bool:
+        """Takes up what transcripts tell: agents and counts. They have just been read, or are read now. Whether it is new."""
+        if self.is_read:
+            return False
+        self._take(self._tables.records(transcripts=True))
+        return self.is_read
 
     def _frame(self) -> pd.DataFrame:
         records = self.records.assign(agent=_agents(self.records))

@@ -37,17 +37,18 @@ def header_html(session: Session, entries: Entries, *, show: Shown) -> str:
         ("branch", branches or "not recorded"),
         ("time", span(min(times), max(times)) if times else "not recorded"),
         ("model", ", ".join(show(m, limit=80) for m in models) or "not recorded"),
-        ("lines", f"{len(transcript.messages):,} in {len(entries.all):,} entries"),
-        (
-            "tool calls",
-            f"{len(transcript.tool_calls):,}, in {failed:,} entries one that failed or was stopped",
-        ),
-        (
-            "subagents",
-            f"{len(session.subagents):,}"
-            + (f" with {counts['subagents']:,} entries" if session.subagents else ""),
-        ),
     ]
+    if transcript.messages or session.subagents:  # else nothing can be counted
+        hold = "entry holds" if failed == 1 else "entries hold"
+        of = f" with {counts['subagents']:,} entries" if session.subagents else ""
+        facts += [
+            ("lines", f"{len(transcript.messages):,} in {len(entries.all):,} entries"),
+            (
+                "tool calls",
+                f"{len(transcript.tool_calls):,}; {failed:,} {hold} one that failed or was stopped",
+            ),
+            ("subagents", f"{len(session.subagents):,}{of}"),
+        ]
     about = session.summary.intent if session.summary and session.summary.intent else _first_prompt(session)
     kind = "" if session.summary and session.summary.intent else "First prompt: "
     words = (

@@ -93,7 +93,7 @@ class _Explorer:
                             tooltip="Only interactions whose text or names hold these words; press Enter")  # fmt: skip
         self.clear = w.Button(description="Show all", tooltip="Take all limits off the list")
         self.list = w.Select(options=[], description="Interactions", rows=16, tooltip="Pick an interaction to read it",
-                             style={"description_width": "0"}, layout={"width": "100%"})  # fmt: skip
+                             style={"description_width": "0"}, layout={"width": "auto"})  # fmt: skip
         self.before = w.Button(description="Previous page", tooltip="Earlier interactions of the list")
         self.after = w.Button(description="Next page", tooltip="Later interactions of the list")
         self.where = w.HTML()
@@ -143,7 +143,7 @@ class _Explorer:
             options.append((f"{len(p.places):>4}  {who}", (p.sender, p.receiver)))
         self.edges = w.Select(options=options, value=None, description="Edges", rows=18,
                               tooltip="Pick an edge of the graph: its interactions are listed below",
-                              style={"description_width": "0"}, layout={"width": "100%"})  # fmt: skip
+                              style={"description_width": "0"}, layout={"width": "auto"})  # fmt: skip
         self.edges.observe(lambda _: self._choose_pair(self.edges.value), "value")
 
     def _make_weights(self) -> None:

@@ -130,7 +130,7 @@ def graph_html(
         width = 1.0 + (4.5 if not many else 2.5) * math.sqrt(len(pair.places) / most)
         kind = pair.types[0][0] if pair.types else "message"
         path, head, centre = _arrow(at[pair.sender], at[pair.receiver], gap=gap, size=width)
-        faint = 1.0 if is_chosen else (0.22 if chosen in by_pair else (0.85 if not many else 0.55))
+        faint = 1.0 if is_chosen else (0.45 if chosen in by_pair else (0.85 if not many else 0.55))
         dash = ' stroke-dasharray="6 4"' if pair.emergent == len(pair.places) else ""
         halo = f'<path d="{path}" fill="none" stroke="{tones.css("chosen")}" stroke-width="{width + 7:.1f}" opacity=".3"/>'
         arrows.append(

@@ -193,7 +193,17 @@ def test_no_transcript_is_read_before_a_session_is_picked(tmp_path, monkeypatch)
     control(box, "Read 1").click()
     assert bank._state().is_read
     assert "Mended the cart" in box.children[4].children[0].children[4].value
+    control(box, "Back to the sessions").click()
+    assert "have not been read" not in words(box.children[0].value)
+    assert "lines" in words(table(box)), "counts are shown once they are known"
+    assert "most errors" in control(box, "Sort").options
     bank.close()
+
+
+def test_long_branches_are_told_apart(tmp_path):
+    page = rows_html([Row("s1", "codex", None, "someone/with-a-long-name/mend-the-cart", "")], show=Shown())
+    assert "…/mend-the-cart" in words(page) and 'title="someone/with-a-long-name/mend-the-cart"' in page
+    assert "feature/cart" in words(rows_html([Row("s1", "codex", None, "feature/cart", "")], show=Shown()))
 
 
 def test_rows_are_escaped_and_redacted():

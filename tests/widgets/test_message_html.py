@@ -235,5 +235,7 @@ def test_nothing_to_read():
     assert "The stored transcript is" not in header_html(
         talk(("prompt", "x")), Entries(talk(("prompt", "x"))), show=AS_IT_IS
     )
-    assert "There is no message to read" in header_html(empty, Entries(empty), show=AS_IT_IS)
+    nothing = header_html(empty, Entries(empty), show=AS_IT_IS)
+    assert "There is no message to read" in nothing
+    assert "tool calls" not in nothing, "what cannot be counted is not told as 0"
     assert "No message passes the filters" in page_html([], show=AS_IT_IS)
