@@ -295,3 +295,17 @@ def test_raw_says_when_the_bytes_are_gone(tmp_path):
         repo.delete_object(row["blob_oid"])
         with pytest.raises(sb.SessionBankError, match="not in this clone"):
             bank.raw(row)
+
+
+def test_polars_duckdb_and_pandas_read_arrow_without_a_file(shop):
+    """`arrow(name)` gives a table with the Arrow stream interface; nobody needs pandas or a file in between."""
+    import duckdb
+    import polars
+
+    calls = shop.arrow("tool_calls")
+    assert hasattr(calls, "__arrow_c_stream__")
+    expected = sorted(shop.tool_calls()["status"].value_counts().to_dict().items())
+    found = polars.DataFrame(calls).group_by("status").len().sort("status")
+    assert found.rows() == expected
+    counted = "select status, count(*) from calls group by status order by status"
+    assert duckdb.sql(counted).fetchall() == expected
