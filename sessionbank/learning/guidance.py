@@ -38,17 +38,18 @@ def find_matching(
     values, alike = memory.look(kind, text, limit=200)
     # without a context to fit, only what is alike at all can match
     ids = alike if text and role is None and domain is None and topology is None else values
+    asked = [(n, wanted) for n, wanted in enumerate((domain, topology)) if wanted is not None]
     scored = []
     for identifier in ids:
         value = values[identifier]
         if role is not None and role_key(str(value.get("role"))) != role_key(role):
             continue
         match, parts = (alike.get(identifier, 0.0), 1) if text else (0.0, 0)
-        if domain is not None or topology is not None:
-            for wanted, here in zip((domain, topology), _contexts(kind, value), strict=True):
-                if wanted is not None:
-                    match += 1.0 if wanted in here else 0.0 if here else 0.5
-                    parts += 1
+        if asked:
+            here = _contexts(kind, value)
+            for place, wanted in asked:
+                match += 1.0 if wanted in here[place] else 0.0 if here[place] else 0.5
+            parts += len(asked)
         match = match / parts if parts else 0.5
         if match > 0 or role is not None:
             scored.append((-match, identifier))
@@ -56,16 +57,20 @@ def find_matching(
     return [(memory.get(kind, identifier), -match) for match, identifier in best]
 
 
-def _contexts(kind: str, value: dict[str, Any]) -> tuple[list[str], list[str]]:
+def _contexts(kind: str, value: dict[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
     if kind == "role-playbooks":
         return value["team_context"]["domains"], value["team_context"]["topologies"]
     if kind == "team-playbooks":
         topology = value["composition"].get("topology")
-        return value["applicability"]["domains"], [topology] if topology else []
+        return value["applicability"]["domains"], _own(topology)
     if kind == "team-experiences":
         record = value["team_trajectory"]
-        return [v for v in (record.get("domain"),) if v], [v for v in (record.get("topology_type"),) if v]
-    return [v for v in (value.get("domain"),) if v], []
+        return _own(record.get("domain")), _own(record.get("topology_type"))
+    return _own(value.get("domain")), ()
+
+
+def _own(value: str | None) -> tuple[str, ...]:
+    return (value,) if value else ()
 
 
 def role_guidance(

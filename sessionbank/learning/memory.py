@@ -197,9 +197,9 @@ class Memory:
     ) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:
         """`raw` and `nearest` at once: everything by id, and similarity by id; the folder is looked at one time."""
         with self._guard:
-            entries = {n: self._shelves[kind].entries[n].value for n in self._refresh(kind)}
+            values, entries = self.raw(kind), self._shelves[kind].entries
             near = self._shelves[kind].index.nearest(text, limit=limit) if text else []
-            return {v["id"]: v for v in entries.values()}, {entries[n]["id"]: alike for n, alike in near}
+            return values, {entries[n].value["id"]: alike for n, alike in near}
 
     def counted(self) -> dict[str, str]:
         """Runs that a finished batch has counted: run id -> revision that was counted last."""
@@ -367,9 +367,7 @@ class Memory:
         if len(free) < over and not any(
             p.code == "memory_over_limit" and p.path == kind for p in self.problems
         ):
-            message = (
-                f"{kind} hold {len(names)} things, over the limit of {limit}: what no batch has counted stays"
-            )
+            message = f"{kind} hold {playbooks.counted(len(names), 'thing')}, over the limit of {limit}: what no batch has counted stays"
             self.problems.append(Diagnostic("info", "memory_over_limit", message, path=kind))
 
     def _counted_for(self, kind: str) -> dict[str, str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from sessionbank.errors import QueryError, SessionBankError
 from sessionbank.learning import guidance, recommend
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from sessionbank.team.model import Team
     from sessionbank.trajectory.model import Trajectory
 
+P = ParamSpec("P")
+T = TypeVar("T")
 CONSUMER = "atlas"  # the name under which ingested sessions stand in the bank's processing log
 
 
@@ -37,6 +40,16 @@ class IngestResult:
     failed: Mapping[str, str]  # session id -> what went wrong
     trajectories: tuple[str, ...]
     teams: tuple[str, ...]  # team trajectory ids that were learned from
+
+
+def _of_memory(work: Callable[Concatenate[Memory, P], T]) -> Callable[Concatenate[Atlas, P], T]:
+    """A method that does `work` on the memory of an `Atlas`: one signature and one docstring for both."""
+
+    @wraps(work)
+    def method(self: Atlas, /, *args: P.args, **named: P.kwargs) -> T:
+        return work(self.memory, *args, **named)
+
+    return method
 
 
 class Atlas:
@@ -205,62 +218,11 @@ class Atlas:
 
     # ---- using ----------------------------------------------------------------------------------------------------
 
-    def recommend_team(
-        self,
-        task: str,
-        *,
-        domain: str | None = None,
-        complexity: str | None = None,
-        max_agents: int | None = None,
-        max_token_budget: int | None = None,
-        preferred_topology: str | None = None,
-    ) -> recommend.Recommendation:
-        """Which team to form for a task; see `recommend.recommend_team`."""
-        return recommend.recommend_team(
-            self.memory, task, domain=domain, complexity=complexity, max_agents=max_agents,
-            max_token_budget=max_token_budget, preferred_topology=preferred_topology,
-        )  # fmt: skip
-
-    def find_matching(
-        self,
-        kind: str,
-        text: str = "",
-        *,
-        role: str | None = None,
-        topology: str | None = None,
-        domain: str | None = None,
-        limit: int = 5,
-    ) -> list[tuple[Any, float]]:
-        """Things in memory that fit, with their match, best first; see `guidance.find_matching`."""
-        return guidance.find_matching(
-            self.memory, kind, text, role=role, topology=topology, domain=domain, limit=limit
-        )
-
-    def role_guidance(
-        self, role: str, *, task: str = "", topology: str | None = None, domain: str | None = None
-    ) -> str:
-        """The text about a role that an agent's prompt gets; see `guidance.role_guidance`."""
-        return guidance.role_guidance(self.memory, role, task=task, topology=topology, domain=domain)
-
-    def member_config(
-        self,
-        role: str,
-        *,
-        task: str,
-        topology: str | None = None,
-        domain: str | None = None,
-        agent_type: str = "claude-code",
-    ) -> dict[str, Any]:
-        """What starts a member of a team; see `guidance.member_config`."""
-        return guidance.member_config(
-            self.memory, role, task=task, topology=topology, domain=domain, agent_type=agent_type
-        )
-
-    def feedback(
-        self, playbooks: dict[str, list[str]], *, run_id: str, success: bool | None, note: str = ""
-    ) -> list[str]:
-        """Notes that a run used playbooks and how it ended; see `guidance.feedback`."""
-        return guidance.feedback(self.memory, playbooks, run_id=run_id, success=success, note=note)
+    recommend_team = _of_memory(recommend.recommend_team)
+    find_matching = _of_memory(guidance.find_matching)
+    role_guidance = _of_memory(guidance.role_guidance)
+    member_config = _of_memory(guidance.member_config)
+    feedback = _of_memory(guidance.feedback)
 
     def __repr__(self) -> str:
         return f"<Atlas: {self.memory!r}, {self.accumulated_count} team runs to distil>"

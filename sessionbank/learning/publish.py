@@ -42,7 +42,7 @@ def to_markdown(playbook: pb.Playbook, *, redact: bool = True) -> str:
         out.append(f"- {_flat(line.text)}{mark}")
         support = line.support
         out.append(
-            f"  - {line.standing}, {line.confidence:.0%}: {support.runs_for} runs for, "
+            f"  - {line.standing}, {line.confidence:.0%}: {pb.counted(support.runs_for)} for, "
             f"{support.runs_against} against, of {support.runs}"
         )
         out += [f"  - but: {_flat(text)}" for text in line.contradictions]

@@ -280,15 +280,19 @@ def _within(
         large = [s for s in fitting if s.size > max_agents]
         fitting = [s for s in fitting if s.size <= max_agents]
         if large:
-            notes.append(f"{len(large)} shapes of team have more than {max_agents} agents and were left out.")
+            notes.append(
+                f"left out, with more than {pb.counted(max_agents, 'agent')}: {pb.counted(len(large), 'shape')} of team."
+            )
     if budget is not None:
         dear = [s for s in fitting if s.tokens and statistics.median(s.tokens) > budget]
         fitting = [s for s in fitting if s not in dear]
         if dear:
-            notes.append(f"{len(dear)} shapes of team used more than {budget:,} tokens and were left out.")
+            notes.append(
+                f"left out, with more than {budget:,} tokens: {pb.counted(len(dear), 'shape')} of team."
+            )
         unknown = sum(not s.tokens for s in fitting)
         if unknown:
-            notes.append(f"of {unknown} shapes nothing says how many tokens they use.")
+            notes.append(f"of {pb.counted(unknown, 'shape')} nothing says how many tokens it takes.")
     return fitting, notes
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from sessionbank.learning import outputs
 from sessionbank.learning.analyst import AnalystRun
 from sessionbank.learning.inputs import read_input
+from sessionbank.learning.playbooks import counted
 from sessionbank.learning.readback import Outputs, write_outputs
 from sessionbank.learning.workspace import Workspace
 from sessionbank.team.identifiers import identifiers
@@ -118,7 +119,7 @@ def agent_credits(read: Read, edges: list[outputs.InteractionCredit]) -> list[ou
         score = 0.5 + 0.25 * mean + 0.25 * share - 0.25 * (len(failed) / count if count else 0)
         score = round(max(0.0, min(1.0, score)), 4)
         said = f"{critical[agent]} of {len(steps)} critical steps, "
-        said += f"{len(sent[agent])} interactions sent with a mean credit of {mean:.2f}"
+        said += f"{counted(len(sent[agent]), 'interaction')} sent with a mean credit of {mean:.2f}"
         said += (
             f", {len(failed)} of {count} steps failed." if count else "; none of its steps is in the input."
         )
@@ -185,7 +186,7 @@ def _coordination(read: Read, edges: list[outputs.InteractionCredit]) -> outputs
     mean = {e.interaction_id: e.credit_score for e in edges}
     kinds = sorted({(e["type"], _role(e["from"]), _role(e["to"])) for e in emergent})
     narrative = [
-        f"{len(edges)} interactions between {len(read['team-config']['members'])} members: {helpful} helpful, "
+        f"{counted(len(edges), 'interaction')} between {counted(len(read['team-config']['members']), 'member')}: {helpful} helpful, "
         f"{sum(e.value == 'harmful' for e in edges)} harmful, {failed} failed.",
         "Patterns: " + (", ".join(p["name"] for p in good) or "none") + ".",
         "Anti-patterns: " + (", ".join(p["name"] for p in bad) or "none") + ".",
@@ -210,7 +211,7 @@ def _coordination(read: Read, edges: list[outputs.InteractionCredit]) -> outputs
         ],
         pattern_comparison=[
             outputs.PatternComparison(
-                expected=e["name"], observed="followed" if e["count"] else "absent", impact=f"seen {e['count']} times"
+                expected=e["name"], observed="followed" if e["count"] else "absent", impact=f"seen {counted(e['count'], 'time')}"
             )
             for e in read["team-config"]["expected_patterns"]
         ],
@@ -289,7 +290,7 @@ def _teamwork(
         advice = f"Name the files and symbols that it is about in each {what} that you send to {who}."
     return outputs.InteractionAssessment(
         with_role=role, interaction_type=kind, quality=quality, recommendation=advice,
-        observation=f"{len(found)} interactions, {failed} failed, mean credit {mean:.2f}.",
+        observation=f"{counted(len(found), 'interaction')}, {failed} failed, mean credit {mean:.2f}.",
     )  # fmt: skip
 
 
@@ -309,7 +310,7 @@ def _team_lessons(read: Read, members: list[outputs.AgentCredit]) -> outputs.Tea
             category=_CATEGORY.get(p["name"], "communication"),
             lesson=p["do"] if p["kind"] == "pattern" else p["avoid"],
             evidence=f"{p['name']}: {p['description']} "
-            f"({len(p['interaction_ids'])} interactions, {len(p['steps'])} steps)",
+            f"({counted(len(p['interaction_ids']), 'interaction')}, {counted(len(p['steps']), 'step')})",
             confidence=0.3,
         )
         for p in read["detected-practices"]

@@ -7,6 +7,7 @@ tests", which are alike by any count. `TextIndex` finds the nearest of thousands
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections import Counter, defaultdict
@@ -126,10 +127,11 @@ class TextIndex:
             return []
         sums: dict[str, float] = defaultdict(float)
         for word, weight in weights.items():
+            factor = weight * rare[word]
             for key in self._holders.get(word, ()):
-                sums[key] += weight * self._texts[key][word] * rare[word]
+                sums[key] += factor * self._texts[key][word]
         # only the likely ones get their exact length: it costs a walk over their words
-        likely = sorted(sums, key=lambda k: (-sums[k], k))[: max(limit * 4, 200)]
+        likely = [k for _, k in heapq.nsmallest(max(limit * 4, 200), ((-n, k) for k, n in sums.items()))]
         holders, known = self._holders, dict(rare)
         scored = []
         for key in likely:

@@ -18,6 +18,7 @@ from sessionbank.learning.collect import gap_filled, keep, team_experience
 from sessionbank.learning.config import TeamLearningSettings
 from sessionbank.learning.guidance import analysis_knowledge
 from sessionbank.learning.inputs import facts, read_input, team_files
+from sessionbank.learning.playbooks import counted
 from sessionbank.learning.readback import Outputs, Problem, read_outputs
 from sessionbank.learning.rule_analyst import RuleAnalyst, analyse
 from sessionbank.learning.workspace import Workspace
@@ -133,7 +134,7 @@ def _judged(found: Outputs, filled: Sequence[str], run: AnalystRun) -> Outcome:
     right = [n for n, by in found.by.items() if by == run.analyst and n not in filled]
     label = "failure" if not right else "success" if not filled and not found.problems else "partial"
     score = {"success": 1.0, "partial": 0.5, "failure": 0.0}[label]
-    reason = f"{len(right)} output files were right, {len(filled)} had to be filled, {len(found.problems)} problems"
+    reason = f"{counted(len(right), 'output file')} right, {len(filled)} filled, {counted(len(found.problems), 'problem')}"
     return Outcome(label, score, 1.0, "outputs", reason)
 
 
