@@ -46,7 +46,7 @@ def from_input(source: str | Path | Mapping[str, Any], *, template: Template | N
         ...     "expected_patterns": [{"type": "delegation", "from_role": "lead", "to_role": "dev"}],
         ... }
         >>> sb.team.from_input(told)
-        <Team run-70c82199177a: 1 members, 0 interactions, 1 steps>
+        <Team run-7a4e96efaf4f: 1 members, 0 interactions, 1 steps>
     """
     from sessionbank.team.run_edges import from_input as read
 

@@ -80,8 +80,12 @@ def from_input(source: str | Path | Mapping[str, Any], *, template: Template | N
 
 
 def _identity(run: RunFile) -> str:
-    parts = [run.team or "", run.objective, *(m.agent_id for m in run.members)]
-    return "run-" + hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    """An id of what happened: the same team on the same objective another day is another run, a later verdict is not."""
+    digest = hashlib.sha256("\0".join([run.team or "", run.objective]).encode("utf-8", "surrogatepass"))
+    for member in run.members:  # one at a time, since a run may be large
+        done = member.model_dump(exclude={"outcome"}, exclude_defaults=True)
+        digest.update(json.dumps(done, sort_keys=True, default=str).encode())
+    return f"run-{digest.hexdigest()[:12]}"
 
 
 def _steps(team: str | None, member: RunMember) -> list[TeamStep]:

@@ -245,3 +245,17 @@ def test_the_schema_accepts_the_runs_and_refuses_what_we_refuse(root):
         assert list(checker.iter_errors(wrong))
         with pytest.raises(FormatError):
             from_input(wrong)
+
+
+def test_a_run_without_an_id_gets_one_of_what_happened():
+    def run(text, **more):
+        steps = [{"action_name": "Read", "observation": text, "started_at": "2026-05-04T09:00:00Z"}]
+        return from_input(
+            {"objective": "x", "members": [{"agent_id": "a", "role": "a", "steps": steps}], **more}
+        ).id
+
+    assert run("1") == run("1")
+    assert run("1") != run("2"), "the same team on the same objective, another run"
+    assert run("1") == run("1", outcome="success"), "a verdict that is added later makes no other run"
+    assert run("\ud800") != run("\ud801")
+    assert run("1", id="mine") == "mine"
