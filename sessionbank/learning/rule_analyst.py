@@ -22,6 +22,7 @@ from sessionbank.team.identifiers import identifiers
 from sessionbank.team.model import EVERYONE
 
 Read = Mapping[str, Any]
+UNKNOWN = "nothing tells how it went"  # the reasoning of a credit that only stands for "not known"
 
 # which kind of coordination a practice belongs to
 _CATEGORY: dict[str, Literal["delegation", "communication", "synchronization", "escalation"]] = {
@@ -61,7 +62,7 @@ def interaction_credits(read: Read) -> list[outputs.InteractionCredit]:
     """A credit for each interaction, -1 to 1.
 
     It starts from the quality in ``critical-moments.json`` (how well it went and what came of it, 0 to 1, mapped to -1
-    to 1; 0 where none is given); failed ones lose 0.5; one that shows an anti-pattern loses
+    to 1; 0, with the reason `UNKNOWN`, where none is given); failed ones lose 0.5; one that shows an anti-pattern loses
     0.3, one that shows a pattern gains 0.2.
     """
     scores = {i["interaction_id"]: i["scores"]["quality"] for i in read["critical-moments"]["interactions"]}
@@ -73,11 +74,7 @@ def interaction_credits(read: Read) -> list[outputs.InteractionCredit]:
     found = []
     for edge in read["graph"]["interactions"]:
         score = scores.get(edge["id"])
-        credit, reasons = (
-            (0.0, ["nothing tells how it went"])
-            if score is None
-            else (2 * score - 1, [f"quality {score:.2f}"])
-        )
+        credit, reasons = (0.0, [UNKNOWN]) if score is None else (2 * score - 1, [f"quality {score:.2f}"])
         if edge["ok"] is False:
             credit, reasons = credit - 0.5, [*reasons, "it failed"]
         for practice in shows[edge["id"]]:
@@ -97,13 +94,15 @@ def interaction_credits(read: Read) -> list[outputs.InteractionCredit]:
 def agent_credits(read: Read, edges: list[outputs.InteractionCredit]) -> list[outputs.AgentCredit]:
     """A credit for each member, 0 to 1.
 
-    It starts from 0.5; up to 0.25 come or go with the mean credit of what the member sent, up to 0.25 with its share of
-    the critical steps against an equal share; up to 0.25 go with the share of its steps that failed.
+    It starts from 0.5; up to 0.25 come or go with the mean credit of what the member sent (of those interactions of
+    which something is known), up to 0.25 with its share of the critical steps against an equal share; up to 0.25 go
+    with the share of its steps that failed.
     """
     graph = {e["id"]: e for e in read["graph"]["interactions"]}
     sent: dict[str, list[float]] = defaultdict(list)
     for edge in edges:
-        sent[graph[edge.interaction_id]["from"]["agent_id"]].append(edge.credit_score)
+        if edge.reasoning != f"{UNKNOWN}.":  # of those nothing is known, so they weigh nothing
+            sent[graph[edge.interaction_id]["from"]["agent_id"]].append(edge.credit_score)
     steps = read["critical-moments"]["critical_steps"]
     critical = Counter(s["agent_id"] for s in steps)
     members = read["team-config"]["members"]
@@ -119,7 +118,11 @@ def agent_credits(read: Read, edges: list[outputs.InteractionCredit]) -> list[ou
         score = 0.5 + 0.25 * mean + 0.25 * share - 0.25 * (len(failed) / count if count else 0)
         score = round(max(0.0, min(1.0, score)), 4)
         said = f"{critical[agent]} of {len(steps)} critical steps, "
-        said += f"{counted(len(sent[agent]), 'interaction')} sent with a mean credit of {mean:.2f}"
+        said += (
+            f"{counted(len(sent[agent]), 'interaction')} sent with a mean credit of {mean:.2f}"
+            if sent[agent]
+            else "no interaction sent of which it is known how it went"
+        )
         said += (
             f", {len(failed)} of {count} steps failed." if count else "; none of its steps is in the input."
         )
@@ -132,7 +135,7 @@ def agent_credits(read: Read, edges: list[outputs.InteractionCredit]) -> list[ou
                 reasoning="a critical step that failed" if s["step_index"] in failed else "a critical step",
             )
             for s in steps
-            if s["agent_id"] == agent
+            if s["agent_id"] == agent and s["scores"]["total"] is not None
         ]
         found.append(outputs.AgentCredit(
             agent_id=agent, role=member["role"], contribution_score=score, assessment=said, step_attributions=marks,

@@ -12,6 +12,7 @@ from sessionbank.errors import FormatError, QueryError
 from sessionbank.learning import TEAM_ANALYSIS, Atlas, Person, RuleAnalyst, TaskTemplate, Workspace, prune
 from sessionbank.learning.inputs import facts, read_input, team_files
 from sessionbank.learning.readback import read_outputs
+from sessionbank.learning.rule_analyst import analyse
 from sessionbank.learning.team_learning import check_outputs
 from tests.learning import planted
 
@@ -182,3 +183,23 @@ def test_all_faults_of_a_file_are_told_in_one_pass(tmp_path, team):
     assert "has no step 999" in told["agent-credits.json", "credits.0.step_attributions.0.step_index"]
     assert "nobody" in told[f"role-lessons/{lesson.name}", "agent_id"]
     assert (f"role-lessons/{lesson.name}", "role_assessment") in told
+
+
+def test_where_nothing_tells_how_it_went_nobody_is_blamed(team):
+    """Without quality a credit stands at 0 and says so; agents are judged by what is left, from a half."""
+    read = read_input(team_files(team))
+    read["detected-practices"] = []
+    for item in read["critical-moments"]["interactions"]:
+        item["scores"]["quality"] = None
+    read["critical-moments"]["critical_steps"] = []
+    made = analyse(read)
+    credits = made.interaction_credits.credits
+    assert {(c.value, c.credit_score, c.necessity) for c in credits} == {("neutral", 0.0, "useful")}
+    assert {c.reasoning for c in credits} == {"nothing tells how it went."}
+    assert {a.contribution_score for a in made.agent_credits.credits} == {0.5}
+    assert all("no interaction sent of which" in a.assessment for a in made.agent_credits.credits)
+    # one that failed is known to have failed: it alone is what its sender sent
+    edge = read["graph"]["interactions"][0]
+    edge["ok"] = False
+    sender = next(a for a in analyse(read).agent_credits.credits if a.agent_id == edge["from"]["agent_id"])
+    assert sender.contribution_score == 0.375  # 0.5 - 0.25 * 0.5
