@@ -143,6 +143,5 @@ try:
     sb.browse("../data/shop.bundle")
 except sb.SessionBankError as error:
     print(f"{type(error).__name__}: {error}")
-# %%
-bank.close()
-folder.cleanup()
+# %% [markdown]
+# The bank and the memory are left open here: the explorers above ask them whenever something is pressed.
