@@ -21,7 +21,12 @@ Status = Literal["done", "failed", "timeout", "not_started"]
 
 @dataclass(frozen=True)
 class AnalystRun:
-    """How an analyst's work went; whether its outputs are right is told by reading them."""
+    """How an analyst's work went; whether its outputs are right is told by reading them.
+
+    Example:
+        >>> sb.learning.AnalystRun("person", "timeout", "it did not end within 300 s and was ended").status
+        'timeout'
+    """
 
     analyst: str
     status: Status
@@ -36,7 +41,13 @@ class AnalystRun:
 
 
 class Analyst(Protocol):
-    """Fills ``output/`` of a workspace."""
+    """Fills ``output/`` of a workspace.
+
+    Example:
+        >>> analyst: sb.learning.Analyst = sb.learning.RuleAnalyst()
+        >>> analyst.name
+        'rule'
+    """
 
     @property
     def name(self) -> str:
@@ -49,7 +60,18 @@ class Analyst(Protocol):
 
 
 class Person:
-    """A person fills the folder: nothing is run, what stands in ``output/`` is taken."""
+    """A person fills the folder: nothing is run, what stands in ``output/`` is taken.
+
+    Example:
+        >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+        >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+        >>> team = atlas.team_of(session)
+        >>> workspace = atlas.team_workspace(team)  # here a person would fill workspace.output
+        >>> sb.learning.RuleAnalyst().work(workspace, knowledge={}).status
+        'done'
+        >>> atlas.process_team(team, analyst=sb.learning.Person()).experience.written_by["agent-credits.json"]
+        'person'
+    """
 
     name = "person"
 

@@ -33,7 +33,14 @@ Maker = Callable[[Sequence[RunRow], Findings, Batch], Mapping[str, Sequence[Base
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What a batch did, or, when too few runs have come together, that it did nothing."""
+    """What a batch did, or, when too few runs have come together, that it did nothing.
+
+    Example:
+        >>> atlas = sb.Atlas(None, "memory")
+        >>> batch = atlas.run_team_batch()
+        >>> batch.ready, batch.message
+        (False, '0 runs have come together, 5 are needed: 5 more.')
+    """
 
     ready: bool
     accumulated: int

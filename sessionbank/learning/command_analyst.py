@@ -47,6 +47,16 @@ class CommandAnalyst:
     input. `env` is the whole environment of the program (None: a few names of ours, such as PATH and HOME, and no
     others). `timeout` is in seconds (None: the configuration's, 300 without one), `output_cap` in bytes for each of
     standard output and error: what is printed beyond is read and thrown away.
+
+    Example:
+        >>> import sys
+        >>> program = "import pathlib; pathlib.Path('output/team-lessons.json').write_text('{}')"
+        >>> worker = sb.learning.CommandAnalyst([sys.executable, "-c", program], name="mine", timeout=60)
+        >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+        >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+        >>> result = atlas.process_team(atlas.team_of(session), analyst=worker)
+        >>> result.run.status, result.experience.written_by["team-lessons.json"], len(result.filled) > 0
+        ('done', 'mine', True)
     """
 
     def __init__(

@@ -82,7 +82,13 @@ class TeamLearningSettings(_Settings):
 
 
 class AtlasConfig(_Settings):
-    """All of it."""
+    """All of it.
+
+    Example:
+        >>> settings = sb.learning.AtlasConfig(team_learning={"enabled": True, "min_team_trajectories": 2})
+        >>> settings.team_learning.deduplication_threshold, settings.limits()["team-playbooks"]
+        (0.85, 50)
+    """
 
     session_bank: SessionBankSettings = SessionBankSettings()
     team_learning: TeamLearningSettings = TeamLearningSettings()

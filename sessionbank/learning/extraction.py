@@ -70,7 +70,13 @@ class Extractor(Protocol):
 
 
 class CommandExtractor(CommandAnalyst):
-    """A program that distils batches; a `CommandAnalyst` with the time limit of extractions (600 s by default)."""
+    """A program that distils batches; a `CommandAnalyst` with the time limit of extractions (600 s by default).
+
+    Example:
+        >>> extractor = sb.learning.CommandExtractor(["my-agent", "--print", "{prompt}"])
+        >>> sb.Atlas(None, "memory", extractor=extractor).extractor.limit
+        600
+    """
 
 
 def extraction_files(rows: Sequence[RunRow], found: Findings, memory: Memory) -> dict[str, bytes]:

@@ -34,6 +34,16 @@ def find_matching(
     The match is the mean of how alike the text is to the thing's task types (where there is a text) and of whether
     domain and topology fit (1), are open (0.5) or are others (0). A role must be the very one (a number at its end
     aside).
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, find_matching
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> [(playbook.id, match) for playbook, match in find_matching(memory, "role-playbooks", role="tester")]
+        [('role-tester', 0.5)]
     """
     values, alike = memory.look(kind, text, limit=200)
     # without a context to fit, only what is alike at all can match
@@ -82,7 +92,23 @@ def role_guidance(
     domain: str | None = None,
     limit: int = 2,
 ) -> str:
-    """The section "Team Role Guidance" of an agent's prompt; empty when memory has no playbook for the role."""
+    """The section "Team Role Guidance" of an agent's prompt; empty when memory has no playbook for the role.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, role_guidance
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> print(role_guidance(memory, "tester").strip())
+        ## Team Role Guidance
+        <BLANKLINE>
+        ### tester (0% confidence)
+        **Your Role:** tester
+        **Responsibilities:**
+          - Run the tests. (claimed: 0 runs for, 0 against)
+    """
     found = find_matching(
         memory, "role-playbooks", task, role=role, topology=topology, domain=domain, limit=limit
     )
@@ -213,6 +239,17 @@ def member_config(
     """What starts a member: role, task, and the text to add to its system prompt, with the playbooks that it is from.
 
     Nothing is started. Hand `playbooks` back to `feedback` when the outcome is known.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, member_config
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> member = member_config(memory, "tester", task="Test the checkout")
+        >>> member["agent_type"], member["playbooks"]["role-playbooks"]
+        ('claude-code', ['role-tester'])
     """
     skills = [
         p
@@ -241,6 +278,18 @@ def feedback(
     """Notes that a run used playbooks and how it ended; the same run told again changes its entry. Returns their ids.
 
     `playbooks` maps a kind of memory to ids, as `member_config` gives.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, feedback
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> feedback(memory, {"role-playbooks": ["role-tester"]}, run_id="run-1", success=True)
+        ['role-tester']
+        >>> memory.get("role-playbooks", "role-tester").evolution.success_count
+        1
     """
     told = []
     for kind, ids in playbooks.items():

@@ -70,6 +70,15 @@ class Memory:
     """A memory folder. Every call sees what other processes wrote meanwhile, and within a second what a person edits.
 
     `limits` sets how many things a kind keeps (None: no limit); `clock` gives the time that is written down.
+
+    Example:
+        >>> memory = sb.learning.Memory("memory")
+        >>> memory.store("role-playbooks", sb.learning.RolePlaybook(id="role-tester", name="tester", role="tester")).name
+        'role-tester.json'
+        >>> memory
+        <Memory memory: 1 role-playbooks>
+        >>> memory.get("role-playbooks", "role-tester").role
+        'tester'
     """
 
     def __init__(

@@ -33,7 +33,13 @@ CONSUMER = "atlas"  # the name under which ingested sessions stand in the bank's
 
 @dataclass(frozen=True)
 class IngestResult:
-    """What `ingest_sessions` did. `discovered` counts unprocessed sessions before the limit."""
+    """What `ingest_sessions` did. `discovered` counts unprocessed sessions before the limit.
+
+    Example:
+        >>> taken = sb.Atlas(bank, "memory").ingest_sessions(limit=2)
+        >>> len(taken.ingested), len(taken.failed), len(taken.teams)
+        (2, 0, 0)
+    """
 
     discovered: int
     ingested: tuple[str, ...]  # session ids
@@ -58,6 +64,14 @@ class Atlas:
     `bank` may be None (nothing to ingest then); one that is given is enabled. `memory` is a `Memory` or the path of its
     folder. `analyst` analyses teams and `extractor` distils batches; without them the built-in rules do. Raises
     `QueryError` with every error of `config`.
+
+    Example:
+        >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+        >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+        >>> atlas.process_team(atlas.team_of(session)).stored
+        True
+        >>> atlas.accumulated_count, atlas.is_batch_ready
+        (1, False)
     """
 
     def __init__(
@@ -105,7 +119,15 @@ class Atlas:
         extractor: Extractor | None = None,
         config: AtlasConfig | Mapping[str, Any] | None = None,
     ) -> Atlas:
-        """An `Atlas` of a repository whose bank is opened as the configuration says: its branch and state folder."""
+        """An `Atlas` of a repository whose bank is opened as the configuration says: its branch and state folder.
+
+        Example:
+            >>> import subprocess
+            >>> subprocess.run(["git", "init", "-q", "repository"], check=True).returncode
+            0
+            >>> sb.Atlas.open("repository", "memory").bank.is_available
+            False
+        """
         from sessionbank.bank import open_bank
 
         settings = read_config(config).session_bank
@@ -125,6 +147,13 @@ class Atlas:
         Each becomes a trajectory and is learned from; with team learning enabled, a session with other agents is
         learned from as a team too. A session that cannot be taken in is told in the result and stays unmarked.
         Raises `QueryError` without a bank.
+
+        Example:
+            >>> atlas = sb.Atlas(bank, "memory")
+            >>> len(atlas.ingest_sessions(limit=2).ingested)
+            2
+            >>> atlas.memory.count("experiences")
+            2
         """
         from sessionbank.trajectory import synthesize
 
@@ -155,7 +184,15 @@ class Atlas:
         return IngestResult(selected.total, tuple(done), failed, tuple(trajectories), tuple(teams))
 
     def team_of(self, session: Session, trajectory: Trajectory | None = None) -> Team:
-        """The team of a session, with the outcome and domain of its trajectory."""
+        """The team of a session, with the outcome and domain of its trajectory.
+
+        Example:
+            >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+            >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+            >>> team = atlas.team_of(session)
+            >>> sorted(m.role for m in team.member_list), team.outcome
+            (['Explore', 'lead'], 'success')
+        """
         from sessionbank.team import from_session
         from sessionbank.trajectory import synthesize
 
@@ -168,33 +205,73 @@ class Atlas:
         )
 
     def process_trajectory(self, trajectory: Trajectory, *, session: Session | None = None) -> ProcessResult:
-        """Learns from one trajectory; its session, where given, adds what summary and attribution say."""
+        """Learns from one trajectory; its session, where given, adds what summary and attribution say.
+
+        Example:
+            >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+            >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+            >>> atlas.process_trajectory(sb.synthesize(session, outcome="evidence"), session=session).experience.outcome
+            'success'
+        """
         return process_trajectory(
             self.memory, trajectory, alike=self.config.team_learning.deduplication_threshold,
             summary=session.summary if session else None, attribution=session.attribution if session else None,
         )  # fmt: skip
 
     def process_team(self, team: Team, *, analyst: Analyst | None = None) -> TeamProcessResult:
-        """Learns from one team's run."""
+        """Learns from one team's run.
+
+        Example:
+            >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+            >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+            >>> result = atlas.process_team(atlas.team_of(session))
+            >>> result.stored, result.run.analyst, result.problems
+            (True, 'rule', ())
+        """
         return process_team(
             self.memory, team, analyst=analyst or self.analyst, settings=self.config.team_learning
         )
 
     def team_workspace(self, team: Team) -> Workspace:
-        """The workspace of a team's analysis, for a person to fill; then `process_team(team, analyst=Person())`."""
+        """The workspace of a team's analysis, for a person to fill; then `process_team(team, analyst=Person())`.
+
+        Example:
+            >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+            >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+            >>> workspace = atlas.team_workspace(atlas.team_of(session))
+            >>> workspace.task, workspace.changed()
+            ('team-analysis', [])
+        """
         return team_workspace(team, self.memory.path / "workspaces", settings=self.config.team_learning)[0]
 
     # ---- distilling -----------------------------------------------------------------------------------------------
 
     def run_batch(self) -> BatchResult:
-        """Distils task playbooks from the trajectories that came together; says when they are too few."""
+        """Distils task playbooks from the trajectories that came together; says when they are too few.
+
+        Example:
+            >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"min_trajectories": 2}})
+            >>> len(atlas.ingest_sessions(limit=2).ingested)
+            2
+            >>> atlas.run_batch().ready
+            True
+        """
         return run_batch(
             self.memory, "task", minimum=self.config.session_bank.min_trajectories,
             alike=self.config.team_learning.deduplication_threshold,
         )  # fmt: skip
 
     def run_team_batch(self) -> BatchResult:
-        """Distils role and team playbooks from the runs that came together; says when they are too few."""
+        """Distils role and team playbooks from the runs that came together; says when they are too few.
+
+        Example:
+            >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+            >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+            >>> atlas.process_team(atlas.team_of(session)).stored
+            True
+            >>> atlas.run_team_batch().message
+            '1 run has come together, 5 are needed: 4 more.'
+        """
         settings = self.config.team_learning
         maker = None
         if self.extractor is not None:
@@ -208,12 +285,26 @@ class Atlas:
 
     @property
     def accumulated_count(self) -> int:
-        """Team runs that no finished batch has counted as they are now."""
+        """Team runs that no finished batch has counted as they are now.
+
+        Example:
+            >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+            >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+            >>> atlas.process_team(atlas.team_of(session)).stored
+            True
+            >>> atlas.accumulated_count
+            1
+        """
         return len(pending(self.memory, "team"))
 
     @property
     def is_batch_ready(self) -> bool:
-        """Whether enough team runs have come together for `run_team_batch`."""
+        """Whether enough team runs have come together for `run_team_batch`.
+
+        Example:
+            >>> sb.Atlas(None, "memory").is_batch_ready
+            False
+        """
         return self.accumulated_count >= self.config.team_learning.min_team_trajectories
 
     # ---- using ----------------------------------------------------------------------------------------------------

@@ -67,7 +67,13 @@ class Decision(Stored):
 
 
 class Line(Stored):
-    """One piece of advice. `standing`: established (data say so), tentative (few data), contested, claimed (told)."""
+    """One piece of advice. `standing`: established (data say so), tentative (few data), contested, claimed (told).
+
+    Example:
+        >>> line = sb.learning.Line(text="Run the tests.", direction="do")
+        >>> line.standing, line.support.runs_for, line.is_active
+        ('claimed', 0, True)
+    """
 
     id: str = ""
     text: str
@@ -203,7 +209,15 @@ class Playbook(Stored):
 
 
 class RolePlaybook(Playbook):
-    """How to be effective in a role of a team."""
+    """How to be effective in a role of a team.
+
+    Example:
+        >>> playbook = sb.learning.RolePlaybook(
+        ...     id="role-tester", name="tester", role="tester", guidance={"responsibilities": ["Run the tests."]}
+        ... )
+        >>> [(section, line.text) for section, line in playbook.lines()]
+        [('responsibilities', 'Run the tests.')]
+    """
 
     role: str
     team_context: TeamContext = TeamContext()
@@ -258,7 +272,13 @@ class TeamFit(Stored):
 
 
 class TeamPlaybook(Playbook):
-    """How to compose and coordinate a team. (The sources name it and leave its fields to us.)"""
+    """How to compose and coordinate a team. (The sources name it and leave its fields to us.)
+
+    Example:
+        >>> playbook = sb.learning.TeamPlaybook(id="team-flat", name="flat", coordination={"patterns": ["Share results."]})
+        >>> [(section, line.text) for section, line in playbook.lines()]
+        [('patterns', 'Share results.')]
+    """
 
     applicability: TeamFit = TeamFit()
     composition: TeamComposition = TeamComposition()
@@ -274,7 +294,13 @@ class TeamPlaybook(Playbook):
 
 
 class TaskPlaybook(Playbook):
-    """How to solve a kind of task alone; `domain` "team-analysis" holds what was learned about analysing."""
+    """How to solve a kind of task alone; `domain` "team-analysis" holds what was learned about analysing.
+
+    Example:
+        >>> playbook = sb.learning.TaskPlaybook(id="task-web", name="web", domain="web", strategy=["Read before you edit."])
+        >>> [(section, line.text) for section, line in playbook.lines()]
+        [('strategy', 'Read before you edit.')]
+    """
 
     domain: str | None = None
     task_types: list[str] = []
@@ -306,7 +332,13 @@ class StrategyAdjustment(Stored):
 
 
 class TeamMetaStrategy(Stored):
-    """What was learned about forming teams."""
+    """What was learned about forming teams.
+
+    Example:
+        >>> strategy = sb.learning.TeamMetaStrategy(id="s", name="s", adjustment={"topology_bias": {"flat": -0.1}})
+        >>> strategy.adjustment.topology_bias, strategy.adjustment.team_size_adjustment
+        ({'flat': -0.1}, 'maintain')
+    """
 
     id: str
     name: str

@@ -25,7 +25,22 @@ P = TypeVar("P", bound=pb.Playbook)
 
 
 def to_markdown(playbook: pb.Playbook, *, redact: bool = True) -> str:
-    """A playbook for a person: every line with its standing, support, what contradicts it, and its evidence."""
+    """A playbook for a person: every line with its standing, support, what contradicts it, and its evidence.
+
+    Example:
+        >>> from sessionbank.learning import Line, RolePlaybook, to_markdown
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> print(to_markdown(tester).strip())
+        # tester
+        <BLANKLINE>
+        Version 1.0.0, confidence 0%
+        <BLANKLINE>
+        ## responsibilities
+        <BLANKLINE>
+        - Run the tests.
+          - claimed, 0%: 0 runs for, 0 against, of 0
+    """
     playbook = _left([playbook], redact=redact)[0]
     out = [
         f"# {_flat(playbook.name)}",
@@ -69,13 +84,29 @@ def to_markdown(playbook: pb.Playbook, *, redact: bool = True) -> str:
 
 
 def to_yaml(playbook: pb.Playbook, *, redact: bool = True) -> str:
-    """A playbook whole, as YAML; a model reads it back by `model_validate`."""
+    """A playbook whole, as YAML; a model reads it back by `model_validate`.
+
+    Example:
+        >>> from sessionbank.learning import Line, RolePlaybook, to_yaml
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> to_yaml(tester).splitlines()[:2]
+        ['id: role-tester', 'name: tester']
+    """
     playbook = _left([playbook], redact=redact)[0]
     return yaml.safe_dump(playbook.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110)
 
 
 def to_skill(playbook: pb.Playbook, *, redact: bool = True) -> str:
-    """The text of a Claude Code ``SKILL.md``: a header with name and description, then the advice."""
+    """The text of a Claude Code ``SKILL.md``: a header with name and description, then the advice.
+
+    Example:
+        >>> from sessionbank.learning import Line, RolePlaybook, to_skill
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> to_skill(tester).splitlines()[:2]
+        ['---', 'name: tester']
+    """
     playbook = _left([playbook], redact=redact)[0]
     header = yaml.safe_dump(
         {"name": skill_name(playbook), "description": _description(playbook)}, sort_keys=False, width=1000
@@ -86,6 +117,13 @@ def to_skill(playbook: pb.Playbook, *, redact: bool = True) -> str:
 def to_rules(playbooks: Sequence[pb.Playbook], *, agent: str, redact: bool = True) -> str:
     """The text of a rules file: for ``claude`` (CLAUDE.md) and ``codex`` (AGENTS.md) plain Markdown, for ``cursor`` an
     ``.mdc`` with its header. Raises `QueryError` for another agent.
+
+    Example:
+        >>> from sessionbank.learning import Line, RolePlaybook, to_rules
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> to_rules([tester], agent="codex").splitlines()[0]
+        '# Learned from earlier runs'
     """
     if agent not in RULES:
         raise QueryError(f"no rules for {agent!r}; there are {', '.join(RULES)}")

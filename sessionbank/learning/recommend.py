@@ -48,6 +48,13 @@ class Recommendation:
 
     `success` is the estimated share of successes of such teams at such tasks, `low` and `high` the interval that holds
     it with 80 %.
+
+    Example:
+        >>> told = sb.learning.recommend_team(sb.learning.Memory("memory"), "Add a payment form")
+        >>> told.basis, told.size
+        (False, 0)
+        >>> print(told.to_markdown().strip())
+        No basis: no run of known outcome in memory has a task like this one.
     """
 
     task: str
@@ -156,6 +163,15 @@ def recommend_team(
 ) -> Recommendation:
     """A team for `task` within the limits; `preferred_topology` is taken where any run had it. Raises `QueryError`
     for a limit below 1.
+
+    Example:
+        >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+        >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+        >>> atlas.process_team(atlas.team_of(session)).stored
+        True
+        >>> told = sb.learning.recommend_team(atlas.memory, "Protect the upload routes against CSRF")
+        >>> [(role.role, role.count) for role in told.roles], told.is_thin
+        ([('Explore', 1), ('lead', 1)], True)
     """
     for name, value in (("max_agents", max_agents), ("max_token_budget", max_token_budget)):
         if value is not None and value < 1:

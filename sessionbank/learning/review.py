@@ -29,6 +29,16 @@ def lines(
     """One dict a line of a playbook (of all, without an id): kind, playbook_id, version, section, line_id, text,
     direction, standing, confidence, basis, runs, runs_for, runs_against, evidence (count), contradictions, variants,
     decision, reviewer. In order of playbook and section; `undecided_only` leaves out what a reviewer decided.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, lines
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> [(row["line_id"], row["section"], row["runs_for"], row["decision"]) for row in lines(memory)]
+        [('line-1', 'responsibilities', 0, None)]
     """
     rows = []
     for kind in KINDS:
@@ -88,14 +98,36 @@ def _message(place: pb.Evidence, bank: SessionBank | None) -> dict[str, Any]:
 
 
 def accept(memory: Memory, playbook_id: str, line_id: str, *, reviewer: str, reason: str) -> pb.Playbook:
-    """Accepts a line: it is told without a caveat and stays, whatever runs say later. Returns the playbook."""
+    """Accepts a line: it is told without a caveat and stays, whatever runs say later. Returns the playbook.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, accept
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> accept(memory, "role-tester", "line-1", reviewer="ada", reason="as we do it").evolution.version
+        '1.1.0'
+    """
     return _decide(memory, playbook_id, line_id, decision=_decision(memory, "accept", reviewer, reason))
 
 
 def edit(
     memory: Memory, playbook_id: str, line_id: str, *, text: str, reviewer: str, reason: str
 ) -> pb.Playbook:
-    """Gives a line another text; the old one stays among its variants. Returns the playbook."""
+    """Gives a line another text; the old one stays among its variants. Returns the playbook.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, edit
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> edit(memory, "role-tester", "line-1", text="Run all tests.", reviewer="ada", reason="as we do it").line("line-1").variants
+        ['Run the tests.']
+    """
     if not text.strip():
         raise QueryError("the new text of a line must not be empty; reject the line instead")
 
@@ -110,14 +142,39 @@ def edit(
 
 
 def reject(memory: Memory, playbook_id: str, line_id: str, *, reviewer: str, reason: str) -> pb.Playbook:
-    """Rejects a line: it stays in the playbook with the decision, and is told to nobody. Returns the playbook."""
+    """Rejects a line: it stays in the playbook with the decision, and is told to nobody. Returns the playbook.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, reject, role_guidance
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> reject(memory, "role-tester", "line-1", reviewer="ada", reason="as we do it").line("line-1").is_active
+        False
+        >>> role_guidance(memory, "tester")
+        ''
+    """
     return _decide(memory, playbook_id, line_id, decision=_decision(memory, "reject", reviewer, reason))
 
 
 def merge(
     memory: Memory, playbook_id: str, line_id: str, *, into: str, reviewer: str, reason: str
 ) -> pb.Playbook:
-    """Merges a line into another of the same playbook: text and evidence go there, the line itself is told no more."""
+    """Merges a line into another of the same playbook: text and evidence go there, the line itself is told no more.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, merge
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line, "Do run tests."]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> other = tester.guidance.responsibilities[1]
+        >>> merge(memory, "role-tester", other.id, into="line-1", reviewer="ada", reason="as we do it").line("line-1").variants
+        ['Do run tests.']
+    """
     if into == line_id:
         raise QueryError("a line cannot be merged into itself")
     _line(_find(memory, playbook_id)[1], into)
@@ -134,7 +191,20 @@ def merge(
 
 
 def compare(memory: Memory, playbook_id: str, version: str, *, to: str | None = None) -> list[str]:
-    """What changed from one version to another (None: the present one), a sentence a line."""
+    """What changed from one version to another (None: the present one), a sentence a line.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, accept, compare
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> accept(memory, "role-tester", "line-1", reviewer="ada", reason="as we do it").evolution.version
+        '1.1.0'
+        >>> compare(memory, "role-tester", "1.0.0")
+        ['responsibilities: accept by ada: Run the tests.']
+    """
     kind, _ = _find(memory, playbook_id)
     by_version = {p.evolution.version: p for p in memory.versions(kind, playbook_id)}
     wanted = to or list(by_version)[-1]
@@ -150,6 +220,16 @@ def changes_recommendations(
     """Which recommendations tell this line, and would not if it were rejected: one dict a task (task, where, text).
 
     `tasks` are tasks in words; without them, the objectives of the runs in memory, at most 50.
+
+    Example:
+        >>> from sessionbank.learning import Line, Memory, RolePlaybook, changes_recommendations
+        >>> line = Line(id="line-1", text="Run the tests.")
+        >>> tester = RolePlaybook(id="role-tester", name="tester", role="tester", guidance={"responsibilities": [line]})
+        >>> memory = Memory("memory")
+        >>> memory.store("role-playbooks", tester).name
+        'role-tester.json'
+        >>> changes_recommendations(memory, "role-tester", "line-1", tasks=["Test the checkout"])
+        []
     """
     kind, playbook = _find(memory, playbook_id)
     line = _line(playbook, line_id)

@@ -33,7 +33,17 @@ _CATEGORY: dict[str, Literal["delegation", "communication", "synchronization", "
 
 
 class RuleAnalyst:
-    """Deterministic, and always there: the analyst when no other is given, and the one that fills gaps."""
+    """Deterministic, and always there: the analyst when no other is given, and the one that fills gaps.
+
+    Example:
+        >>> session = bank.get_by_session_id("4332729f-137e-43ea-a08c-759d9252c91d")
+        >>> atlas = sb.Atlas(bank, "memory", config={"session_bank": {"outcome_strategy": "evidence"}})
+        >>> workspace = atlas.team_workspace(atlas.team_of(session))
+        >>> sb.learning.RuleAnalyst().work(workspace, knowledge={}).status
+        'done'
+        >>> (workspace.output / "agent-credits.json").exists()
+        True
+    """
 
     name = "rule"
 

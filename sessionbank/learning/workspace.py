@@ -36,6 +36,11 @@ class TaskTemplate:
 
     `name` is the domain of the worker's own trajectory (``team-analysis``); `prompt` is the task in words; `schemas`
     are JSON Schemas of the output files by name; `folders` are folders of ``output/`` that the task fills.
+
+    Example:
+        >>> task = sb.learning.TaskTemplate("judge", "Read input/, write output/verdict.json.", schemas={})
+        >>> sb.learning.Workspace.create("work", task, subject="run-1", files={"run.json": b"{}"}).task
+        'judge'
     """
 
     name: str
@@ -46,7 +51,15 @@ class TaskTemplate:
 
 @dataclass(frozen=True)
 class Workspace:
-    """A workspace on disk. `hashes` are the inputs' SHA-256 as made, by path below the folder."""
+    """A workspace on disk. `hashes` are the inputs' SHA-256 as made, by path below the folder.
+
+    Example:
+        >>> task = sb.learning.TaskTemplate("judge", "Read input/, write output/verdict.json.", schemas={})
+        >>> workspace = sb.learning.Workspace.create("work", task, subject="run-1", files={"run.json": b"{}"})
+        >>> (workspace.input / "run.json").read_text(), workspace.changed()
+        ('{}', [])
+        >>> workspace.remove()
+    """
 
     path: Path
     id: str
@@ -210,6 +223,15 @@ def prune(parent: str | os.PathLike[str], *, older_than: timedelta, now: datetim
     """Removes workspaces below `parent` that were made longer ago than `older_than`; returns their ids.
 
     Only folders with a manifest of ours go, and drafts of a workspace that was never finished.
+
+    Example:
+        >>> from datetime import timedelta
+        >>> task = sb.learning.TaskTemplate("judge", "Read input/, write output/verdict.json.", schemas={})
+        >>> workspace = sb.learning.Workspace.create("work", task, subject="run-1", files={"run.json": b"{}"})
+        >>> sb.learning.prune("work", older_than=timedelta(days=1))
+        []
+        >>> sb.learning.prune("work", older_than=timedelta(0)) == [workspace.id]
+        True
     """
     limit = (now or datetime.now(UTC)) - older_than
     gone = []
