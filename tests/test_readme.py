@@ -62,6 +62,24 @@ def test_figures_stand_only_in_printed_blocks() -> None:
     assert re.findall(r"\d[\d,.]*\s?(?:%|USD|tokens|times|sessions)|\d{2,}", text) == []
 
 
+def test_the_checkers_are_those_of_their_page() -> None:
+    """The page is written by ``make checkers``; the README sums TRL's templates up in one line."""
+    page = (ROOT / "docs" / "checkers.md").read_text(encoding="utf-8")
+    table = page[page.index("| checker |") :].partition("\n\n")[0]
+    told = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| (\d+) \| ([^|]+?) \|$", table, re.MULTILINE)
+    templates = [r for r in told if r[0].startswith("trl:")]
+    assert len({r[1:] for r in templates}) == 1
+    expected = [r for r in told if r not in templates] + [
+        (f"trl, {len(templates)} templates", *templates[0][1:])
+    ]
+    block = re.search(
+        r"<!-- summed up from docs/checkers.md -->\n```text\n(.*?)```", README.read_text("utf-8"), re.DOTALL
+    )
+    assert block
+    shown = [tuple(re.split(r"\s{2,}", line.strip())) for line in block[1].splitlines()[1:]]
+    assert shown == expected
+
+
 def test_links_lead_to_files() -> None:
     links = re.findall(r"\]\((?!http)([^)#]+)", README.read_text(encoding="utf-8"))
     assert len(links) > 8
