@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -201,3 +202,29 @@ def test_wrong_calls_name_the_thing(tmp_path):
         memory.get("knowledge", "x")
     with pytest.raises(QueryError, match="'nothing'"):
         Memory(tmp_path, limits={"nothing": 3})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on file sizes")
+@pytest.mark.parametrize("room", [0, 300])
+def test_a_full_disk_is_raised_and_nothing_is_lost(tmp_path, room):
+    import resource
+
+    memory = Memory(tmp_path)
+    path = memory.store("knowledge", _note("n", "short"))
+    before = path.read_bytes()
+    had = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, had[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            memory.store("knowledge", _note("n", "long " * 200))
+        with pytest.raises(OSError, match="too large"):
+            memory.store("knowledge", _note("other", "long " * 200))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, had)
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == [path.name]  # no half of a file stays
+    for reader in (memory, Memory(tmp_path)):
+        assert [n.text for n in reader.all("knowledge")] == ["short"]
+        assert reader.problems == []
+    memory.store("knowledge", _note("other"))
+    assert memory.count("knowledge") == 2

@@ -48,6 +48,15 @@ def test_nine_times_in_ten_from_thirty_runs_on(count):
     assert right >= 0.9 * 42
 
 
+@pytest.mark.parametrize("noise", [0.05, 0.15])
+def test_other_runs_with_less_and_more_chance_in_them(noise):
+    right = 0
+    for seed, (helps, harms) in enumerate(PAIRS):
+        teams = planted.runs(10_000 + seed, 30, helps=helps, harms=harms, noise=noise)
+        right += _is_right(distill(_rows(teams)), helps, harms)
+    assert right >= 0.9 * 42
+
+
 def test_where_nothing_helps_nothing_is_named():
     wrong = 0
     for seed in range(40):
