@@ -27,11 +27,15 @@ WHO = {
 
 
 def header_html(session: Session, entries: Entries, *, show: Shown) -> str:
-    """The session: what it was about, where it stands, and how much of what there is."""
+    """The session: what it was about, where it stands, and how much of what there is. Prepares `show`."""
     transcript, counts = session.transcript, entries.counts
     times = [m.timestamp for m in transcript.messages if m.timestamp is not None]
     models = dict.fromkeys(u.model for u in transcript.usage if u.model and not u.is_subagent)
     failed = len(entries.troubles)
+    about = session.summary.intent if session.summary and session.summary.intent else _first_prompt(session)
+    show.prepare(
+        (session.cwd, *session.branches, *models, about), limit=600
+    )  # the folder tells whose branch it is
     branches = ", ".join(show(b, limit=80) for b in session.branches)
     facts = [
         ("branch", branches or "not recorded"),
@@ -49,7 +53,6 @@ def header_html(session: Session, entries: Entries, *, show: Shown) -> str:
             ),
             ("subagents", f"{len(session.subagents):,}{of}"),
         ]
-    about = session.summary.intent if session.summary and session.summary.intent else _first_prompt(session)
     kind = "" if session.summary and session.summary.intent else "First prompt: "
     words = (
         f'<div class="t"><span class="quiet">{kind}</span>{escape(one_line(show(about, limit=600), 400))}</div>'
@@ -85,7 +88,7 @@ def page_html(
     """
     if not entries:
         return look.pane('<div class="q">No message passes the filters.</div>', label="messages")
-    show.prepare((t for e in entries for t in _texts(e)), limit=MORE)
+    show.prepare((root, *(t for e in entries for t in _texts(e))), limit=MORE)
     parts, model = [], None
     for entry in entries:  # a model is named where it begins to speak
         own = None if entry.message.is_subagent else entry.message.model

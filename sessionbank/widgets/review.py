@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from sessionbank.errors import QueryError, SessionBankError
+from sessionbank.errors import NotFoundError, QueryError, SessionBankError
 from sessionbank.learning import review as decide
 from sessionbank.learning.memory import Memory
 from sessionbank.learning.pipeline import Atlas
@@ -116,8 +116,7 @@ class _Reviewer:
     @property
     def chosen(self) -> Playbook:
         """The playbook that is reviewed, as memory has it now."""
-        kind = next(r["kind"] for r in decide.lines(self.memory, self.playbook.value))
-        found: Playbook = self.memory.get(kind, self.playbook.value)
+        found: Playbook = self.memory.get(self._kind(), self.playbook.value)
         return found
 
     def take_up(self, *, line: str | None = None) -> None:
@@ -140,7 +139,10 @@ class _Reviewer:
         self.compare()
 
     def _kind(self) -> str:
-        return str(next(r["kind"] for r in decide.lines(self.memory, self.playbook.value)))
+        rows = decide.lines(self.memory, self.playbook.value)
+        if not rows:
+            raise NotFoundError(f"memory has the playbook {self.playbook.value!r} no more")
+        return str(rows[0]["kind"])
 
     def read(self) -> None:
         """Shows the chosen line with its evidence; the words of an earlier decision go."""
@@ -179,8 +181,8 @@ class _Reviewer:
         if line is None:
             return
         given: dict[str, Any] = {"reviewer": self.who.value, "reason": self.why.value}
-        own = self.chosen.line(line)
         try:
+            own = self.chosen.line(line)
             if action == "edit":
                 if own is not None and self.text.value.strip() == self.show(own.text).strip():
                     raise QueryError("the text is as it was; change it, or accept the line")

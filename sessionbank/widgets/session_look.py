@@ -50,7 +50,7 @@ text-overflow:ellipsis;border:0;box-shadow:inset 0 -1px var(--sbx-faint)}}
 .sbx table.rows th,.sbx table.rows td{{text-align:left}}
 .sbx table.rows .n{{text-align:right}}
 .sbx table tbody tr:nth-child(n){{background:transparent}}
-.sbx table.rows tr.sel td{{font-weight:600}}
+.sbx table.rows tr.sel td{{background:color-mix(in srgb,var(--sbx-bar) 20%,transparent)}}
 .sbx.full pre{{max-height:none}}
 .sbx .facts{{margin:3px 0 6px;font-variant-numeric:tabular-nums}}
 """

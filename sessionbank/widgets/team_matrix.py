@@ -144,5 +144,5 @@ class Matrix:
         look = "text-align:right;padding:4px 6px 0 0;white-space:nowrap;overflow:hidden"
         if is_upright:
             look = "writing-mode:vertical-rl;transform:rotate(180deg);height:114px;white-space:nowrap;margin:0 auto"
-        text = f'<div style="{look}" title="{escape(name)}">{escape(shortened(name, 17 if is_upright else 22))}</div>'
+        text = f'<div style="{look}" title="{escape(name)}">{escape(shortened(name, 14 if is_upright else 22))}</div>'
         return tones.pane(text)

@@ -13,6 +13,7 @@ from sessionbank.widgets.session_entries import Entries
 from sessionbank.widgets.shown_texts import Shown
 from sessionbank.widgets.text_html import FIRST, MORE, change, diff_html, marked, patch, words_html
 from sessionbank.widgets.tool_html import call_html, changed
+from tests.makers.claude import Claude
 from tests.trajectory.outcome_sessions import bash
 from tests.trajectory.outcome_sessions import session as talk
 from tests.widgets.looking import EVIL, Page, assert_plain, words
@@ -220,6 +221,17 @@ def test_views_are_redacted_unless_told(plain):
         assert [key in p for p in pages] == [is_there] * 4
     with redact_views(False):
         assert key in page_html(entries.all, show=Shown())
+
+
+def test_the_folder_tells_whose_branch_it_is(tmp_path):
+    claude = Claude(cwd="/Users/mkowalczyk/shop")
+    claude.prompt("Mend the cart")
+    with bank_of(tmp_path, claude, branch=["mkowalczyk/cart"]) as bank:
+        mine = bank.query()[0]
+        entries = Entries(mine)
+        told = header_html(mine, entries, show=Shown())
+        assert "/cart" in told and "kowalczyk" not in told
+        assert "mkowalczyk/cart" in header_html(mine, entries, show=AS_IT_IS)
 
 
 def test_a_key_across_the_cut_is_not_half_shown():

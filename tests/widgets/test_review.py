@@ -124,6 +124,13 @@ def test_what_is_not_done_is_said_and_changes_nothing(made):
     assert {p.name: p.read_bytes() for p in memory.path.rglob("*.json")} == before
 
 
+def test_a_memory_that_is_gone_is_told(made):
+    box, memory = made
+    shutil.rmtree(memory.path)
+    press(box, "Accept", Reason="x")
+    assert "not done" in texts(box) and "no more" in texts(box)
+
+
 def test_markup_in_a_line_is_text():
     bad = "<img src=x onerror=alert(1)>"
     line = Line(
