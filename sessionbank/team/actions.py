@@ -42,9 +42,13 @@ _BY_NAME = (
 )  # fmt: skip
 _COMMIT = re.compile(r"\bgit (?:commit|merge|push|tag)\b")
 _CHECK = re.compile(
-    r"\b(?:pytest|tox|jest|vitest|tsc|eslint|ruff|mypy|go (?:test|build|vet)|cargo (?:test|build|check|clippy)|"
-    r"(?:npm|pnpm|yarn|make|mix|gradle|mvn)\b[^|;&\n]*\b(?:test|build|lint|check))\b"
+    r"\b(?:pytest|tox|jest|vitest|tsc|eslint|ruff|mypy|go (?:test|build|vet)|cargo (?:test|build|check|clippy))\b"
 )
+_RUNNER, _GOAL = (
+    re.compile(r"\b(?:npm|pnpm|yarn|make|mix|gradle|mvn)\b"),
+    re.compile(r"\b(?:test|build|lint|check)\b"),
+)
+_PART = re.compile(r"[|;&\n]")
 _LOOK = re.compile(
     r"^\s*(?:cd [^&;]+&& *)?(?:cat|ls|head|tail|grep|rg|find|sed -n|git (?:log|diff|status|show)|wc)\b"
 )
@@ -70,11 +74,22 @@ def action_kind(step: StepLike) -> str:
         command = (arguments(step.action_input) or {}).get("command", step.action_input)
         if _COMMIT.search(command):
             return "commit"
-        if _CHECK.search(command):
+        if _CHECK.search(command) or _asks_runner(command):
             return "check"
         if _LOOK.match(command):
             return "read"
     return kind
+
+
+def _asks_runner(command: str) -> bool:
+    """Whether a part of a command asks a runner (npm, make) for a check; each is read once, however long it is."""
+    if not _RUNNER.search(command):
+        return False
+    for part in _PART.split(command):
+        found = _RUNNER.search(part)
+        if found and _GOAL.search(part, found.end()):
+            return True
+    return False
 
 
 @lru_cache(maxsize=4096)

@@ -27,14 +27,15 @@ from sessionbank.team.identifiers import (
 # What tools print at length and nobody needs again.
 VERBOSE = (
     r"\x1b\[[0-9;?]*[A-Za-z]",  # colours and cursor moves
-    r"(?s:<system-reminder>.*?</system-reminder>)",
+    # an opening ends the search of the one before it: many of them take a time in proportion to their number
+    r"(?s:<system-reminder>(?:(?!<system-reminder>).)*?</system-reminder>)",
     r"[A-Za-z0-9+/]{200,}={0,2}",  # encoded bytes
     r"[=#━█▓░.\-]{12,}(?: *\d{1,3} ?%)?",  # bars and rules
     r"(?m:^.*\r(?!\n))",  # a line that the next one wrote over
     r"(?m:^(?:npm (?:warn|notice|WARN)|go: downloading|Collecting |Downloading |Requirement already satisfied).*$)",
 )
 _WORTH = re.compile(r"[Ee]rror|ERROR|FAIL|[Ff]ailed|panic|Traceback|xception|[Ff]atal|not found|denied")
-_PATH = re.compile(r"[^\s/]+\.[A-Za-z0-9]{1,5}$")
+_SUFFIX = re.compile(r"[A-Za-z0-9]{1,5}")
 HEAD_CHARS, FOLD_CHARS = 100, 180
 FIRST_STEPS, FIRST_LINES = 8, 8
 _PART = 1 << 40  # numbers of lines of a step's next text begin here
@@ -117,7 +118,7 @@ def whole(step: StepLike, *, with_thought: bool = True) -> str:
 
 
 # Text without this cannot match the pattern, and is not searched.
-_NEEDS = {VERBOSE[0]: "\x1b", VERBOSE[1]: "<system-reminder>", VERBOSE[4]: "\r"}
+_NEEDS = {VERBOSE[0]: "\x1b", VERBOSE[1]: "</system-reminder>", VERBOSE[4]: "\r"}
 
 
 @lru_cache(maxsize=16)
@@ -273,11 +274,18 @@ def fold_line(work: Work, run: Sequence[int], *, short: bool = False) -> str:
         f"{n} {name}" + (f" ({failed[name]} failed)" if failed[name] else "")
         for name, n in names.most_common(6)
     ]
-    files = Counter(m.group() for at in run if (m := _PATH.search(target(steps[at]))))
+    files = Counter(name for at in run if (name := _file_in(target(steps[at]))))
     text = f"[{span}: {', '.join(did)}"
     named = ", ".join(name for name, _ in files.most_common(3))
     text += f"; {named}" if named else ""
     return (text if len(text) < FOLD_CHARS else text[: FOLD_CHARS - 1] + "…") + "]"
+
+
+def _file_in(what: str) -> str:
+    """The name of the file that a target ends with, without its folders; empty where it ends with none."""
+    name = what.rpartition(" ")[2].rpartition("/")[2]
+    stem, _, suffix = name.rpartition(".")
+    return name if stem and _SUFFIX.fullmatch(suffix) else ""
 
 
 def mark_chars(work: Work) -> int:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from sessionbank.records import Message, ToolCall
 from sessionbank.team.events import Event, Scene, milliseconds, starts_with, succeeded, text
 from sessionbank.team.model import UNKNOWN
 
-_NOTIFICATION = re.compile(r"<task-notification>(.*?)</task-notification>", re.DOTALL)
-_FIELD = re.compile(r"<(task-id|tool-use-id|status|summary|result)>(.*?)</\1>", re.DOTALL)
+_FIELD = re.compile(r"<(task-id|tool-use-id|status|summary|result)>")
 _AGENT_LINE = re.compile(r"^agentId: ([0-9A-Za-z_-]+)", re.MULTILINE)
 _NAMED = re.compile(r'^Agent "(.*?)"')
 
@@ -180,6 +180,30 @@ def _described(said: dict[str, str]) -> str | None:
     return named.group(1) if named else None
 
 
+def _inside(value: str, tag: str) -> Iterator[str]:
+    """What stands between each opening of a tag and the next end of it."""
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    at = value.find(opening)
+    while at >= 0 and (end := value.find(closing, at + len(opening))) >= 0:
+        yield value[at + len(opening) : end]
+        at = value.find(opening, end + len(closing))
+
+
+def _fields(part: str) -> dict[str, str]:
+    """The fields of a notification, of equal names the last. What stands inside a field is its text."""
+    found: dict[str, str] = {}
+    unended: set[str] = set()
+    at = 0
+    while opening := _FIELD.search(part, at):
+        name, at = opening.group(1), opening.end()
+        end = -1 if name in unended else part.find(f"</{name}>", at)
+        if end < 0:
+            unended.add(name)
+        else:
+            found[name], at = part[opening.end() : end].strip(), end + len(name) + 3
+    return found
+
+
 def _notifications(scene: Scene) -> _Notified:
     """In file order. A copy by attachment of what a user line holds is left out."""
     delivered: Counter[str] = Counter()
@@ -192,8 +216,8 @@ def _notifications(scene: Scene) -> _Notified:
         elif delivered[(message.text or "").strip()] > 0:
             delivered[(message.text or "").strip()] -= 1
             continue
-        for block, part in enumerate(_NOTIFICATION.findall(message.text or "")):
-            found.append((message, block, {k: v.strip() for k, v in _FIELD.findall(part)}))
+        for block, part in enumerate(_inside(message.text or "", "task-notification")):
+            found.append((message, block, _fields(part)))
     return _Notified(sorted(found, key=lambda f: (f[0].seq, f[1])))
 
 
