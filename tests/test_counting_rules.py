@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sessionbank import SessionBank
 from tests.makers.banks import opened
 from tests.makers.checkpoints import CheckpointRepo, session
 
@@ -22,32 +23,51 @@ def blocks(text: str, kinds: str) -> list[str]:
 
 
 def test_every_example_has_transcripts_and_figures() -> None:
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 10
     for text in EXAMPLES:
         assert blocks(text, "jsonl|json"), text[:60]
         assert len(blocks(text, "counts")) == 1, text[:60]
 
 
+def count(bank: SessionBank, name: str) -> object:
+    """What the tables say under a name of a `counts` block."""
+    *what, column = name.split(" ")
+    sessions, calls = bank.sessions(), bank.tool_calls()
+    match what:
+        case ["naive"]:
+            assert bank.explain(column)["value"].iloc[-1] == sessions[column].sum()
+            return bank.explain(column)["value"].iloc[0]
+        case ["status"]:
+            return (calls["status"] == column).sum()
+        case ["checkpoint", number]:
+            return bank.totals("checkpoint").set_index("checkpoint_id").loc[f"{int(number):012x}", column]
+        case ["day", zone, day]:
+            return bank.totals("day", tz=zone).set_index("day").loc[day, column]
+        case ["stated"]:
+            return bank.reconcile()[f"stored_{column}"].sum()
+        case ["scope"]:
+            return bank.reconcile().set_index("checkpoint_id").loc[f"{int(column):012x}", "scope"]
+    assert not what, name
+    return sessions[column].sum(min_count=1)
+
+
 @pytest.mark.parametrize("text", EXAMPLES, ids=lambda t: t.splitlines()[0])
 def test_example_counts_as_the_page_says(text: str, tmp_path: Path) -> None:
     repo = CheckpointRepo(tmp_path / "repo")
-    for number, transcript in enumerate(blocks(text, "jsonl|json"), 1):
+    transcripts, stated = blocks(text, "jsonl|json"), blocks(text, "stated")
+    assert len(stated) in (0, len(transcripts))
+    for number, transcript in enumerate(transcripts, 1):
         name = json.loads(transcript.splitlines()[0])["sessionId"]
-        stored = session(name, transcript.encode(), created_at=f"2026-02-01T1{number}:30:00Z")
+        said = json.loads(stated[number - 1]) if stated else {}
+        stored = session(name, transcript.encode(), created_at=f"2026-02-01T1{number}:30:00Z", **said)
         repo.add_checkpoint(f"{number:012x}", sessions=[stored])
     with opened(repo.path, tmp_path) as bank:
-        sessions, calls = bank.sessions(), bank.tool_calls()
         for line in blocks(text, "counts")[0].splitlines():
             name, value = line.split(" = ")
-            what, _, column = name.rpartition(" ")
-            if what == "naive":
-                found = bank.explain(column)["value"].iloc[0]
-                assert bank.explain(column)["value"].iloc[-1] == sessions[column].sum()
-            elif what == "status":
-                found = (calls["status"] == column).sum()
-            else:
-                found = sessions[column].sum(min_count=1)
+            found = count(bank, name)
             if value == "missing":
                 assert found != found, line
+            elif value.isdigit():
+                assert found == int(value), line
             else:
-                assert int(found) == int(value), line
+                assert found == value, line
