@@ -7,6 +7,7 @@ Everything is computed; file names are made of encoded ids. The folder itself is
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from sessionbank.learning.filenames import file_stem
 from sessionbank.learning.readback import Facts
 from sessionbank.team.activity import links
 from sessionbank.team.model import Interaction, Team, TeamStep
+from sessionbank.team.patterns import ANY, conformance
 
 if TYPE_CHECKING:
     from sessionbank.team.compress import CompressionConfig
@@ -144,22 +146,41 @@ def _config(team: Team) -> dict[str, Any]:
 
 
 def _expected(team: Team) -> list[dict[str, Any]]:
-    """Expected interactions as the edges tell, with how many there were. Empty without a template."""
-    found: dict[tuple[str, str, str], list[Interaction]] = {}
+    """Declared patterns with how many interactions followed them, and how many there were between the same roles that
+    none allows. Without a declaration, what the edges themselves call expected; empty where nothing does.
+    """
+    if not team.expected_patterns:
+        return _called_expected(team)
+    rows = conformance(team).to_dict("records")
+    others: Counter[tuple[Any, Any]] = Counter()
+    for row in rows:
+        if row["status"] == "undeclared_used":
+            others[row["from_role"], row["to_role"]] += int(row["uses"])
+    found = []
+    for row in rows:
+        if row["status"] == "undeclared_used":
+            continue
+        told = {k: row[k] if isinstance(row[k], str) else None for k in ("type", "channel", "signal")}
+        what = " ".join(v for v in (told["type"], told["signal"]) if v) or row["rule"].replace("_", " ")
+        one, other = row["from_role"], row["to_role"]
+        found.append({
+            "name": f"{what} {'any role' if one == ANY else one} to {'any role' if other == ANY else other}",
+            "rule": row["rule"], **told, "from_role": one, "to_role": other, "count": int(row["uses"]),
+            "others": others[one, other],
+        })  # fmt: skip
+    return found
+
+
+def _called_expected(team: Team) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str, str], int] = Counter()
     for edge in team.interaction_list:
         if edge.was_expected:
-            key = (edge.type, edge.from_role or edge.from_agent, edge.to_role or edge.to_agent)
-            found.setdefault(key, []).append(edge)
+            found[edge.type, edge.from_role or edge.from_agent, edge.to_role or edge.to_agent] += 1
     return [
-        {
-            "name": f"{kind} {one} to {other}",
-            "type": kind,
-            "from_role": one,
-            "to_role": other,
-            "count": len(edges),
-        }
-        for (kind, one, other), edges in sorted(found.items())
-    ]
+        {"name": f"{kind} {one} to {other}", "rule": None, "type": kind, "channel": None, "signal": None,
+         "from_role": one, "to_role": other, "count": number, "others": 0}
+        for (kind, one, other), number in sorted(found.items())
+    ]  # fmt: skip
 
 
 def _outcome(team: Team) -> dict[str, Any]:

@@ -224,7 +224,10 @@ def _coordination(read: Read, edges: list[outputs.InteractionCredit]) -> outputs
         ],
         pattern_comparison=[
             outputs.PatternComparison(
-                expected=e["name"], observed="followed" if e["count"] else "absent", impact=f"seen {counted(e['count'], 'time')}"
+                expected=e["name"],
+                observed="followed" if e["count"] else "deviated" if e["others"] else "absent",
+                impact=f"{counted(e['count'], 'interaction')} followed it"
+                + (f", {e['others']} between the same roles did not." if e["others"] else "."),
             )
             for e in read["team-config"]["expected_patterns"]
         ],

@@ -14,6 +14,7 @@ from sessionbank.learning.inputs import facts, read_input, team_files
 from sessionbank.learning.readback import read_outputs
 from sessionbank.learning.rule_analyst import analyse
 from sessionbank.learning.team_learning import check_outputs
+from sessionbank.team import apply_template
 from tests.learning import planted
 
 FLAGS = {**dict.fromkeys(planted.PRACTICES, False), "fan-out": True, "ping-pong": True}
@@ -203,3 +204,29 @@ def test_where_nothing_tells_how_it_went_nobody_is_blamed(team):
     edge["ok"] = False
     sender = next(a for a in analyse(read).agent_credits.credits if a.agent_id == edge["from"]["agent_id"])
     assert sender.contribution_score == 0.375  # 0.5 - 0.25 * 0.5
+
+
+def test_declared_patterns_are_compared_also_those_that_never_came(team):
+    """A template that wants two ways that were gone, one that was gone otherwise, and one that nobody went."""
+    template = {
+        "name": "made", "version": 1, "roles": ["lead", "worker", "checker"], "topology": {"root": {"role": "lead"}},
+        "communication": {"routing": {"peers": [
+            {"from": "lead", "to": "worker"}, {"from": "worker", "to": "lead", "signals": ["DONE"]},
+            {"from": "checker", "to": "worker"},
+        ]}},
+    }  # fmt: skip
+    ways = {(e.from_role, e.to_role) for e in team.interaction_list}
+    assert ("lead", "worker") in ways
+    assert ("worker", "lead") in ways
+    assert ("checker", "worker") not in ways
+    read = read_input(team_files(apply_template(team, template)))
+    told = analyse(read).coordination_assessment.pattern_comparison
+    assert {t.expected: t.observed for t in told} == {
+        "peer route lead to worker": "followed",
+        "DONE worker to lead": "deviated",
+        "peer route checker to worker": "absent",
+    }
+    # without a declaration there is nothing to compare, and the narrative says so
+    bare = analyse(read_input(team_files(team))).coordination_assessment
+    assert bare.pattern_comparison == []
+    assert "No pattern was declared" in bare.narrative
