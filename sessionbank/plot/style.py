@@ -137,14 +137,16 @@ def settle(ax: Axes) -> None:
         themes.settle(ax, _THEMES[ax])
 
 
-def legend(ax: Axes, *, columns: int = 1, outside: bool = True) -> None:
-    """A legend without frame; by default to the right of the axes, where it hides nothing."""
+def legend(ax: Axes, *, columns: int = 1, outside: bool = True, below: bool = False) -> None:
+    """A legend without frame; by default to the right of the axes, or `below` them, where it hides nothing."""
     handles, labels = ax.get_legend_handles_labels()
     if not handles:
         return
     place: dict[str, Any] = (
         {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if outside else {"loc": "best"}
     )
+    if below:
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
     ax.legend(
         handles, [plain(label) for label in labels], frameon=False, fontsize=8.5, ncols=columns, **place
     )

@@ -85,15 +85,18 @@ def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: A
         color=style.INK,
         zorder=3,
     )
+    shown = {name: "everyone" if name == EVERYONE else style.plain(_middle_cut(name)) for name in names}
     for name, angle in zip(names, turn, strict=True):
         degrees = math.degrees(angle)
         is_left = math.cos(angle) < -0.01
         tilt = 0.0 if n <= 12 else degrees + (180 if is_left else 0)
         side = "center" if abs(math.cos(angle)) < 0.01 and n <= 12 else ("right" if is_left else "left")
-        ax.text(
-            1.09 * math.cos(angle),
-            1.09 * math.sin(angle),
-            "everyone" if name == EVERYONE else style.plain(name, width=24),
+        away = 14 if n <= 12 else 8  # points from the middle of the dot
+        ax.annotate(
+            shown[name],
+            place[name],
+            (away * math.cos(angle), away * math.sin(angle)),
+            textcoords="offset points",
             rotation=tilt,
             ha=side,
             va="center",
@@ -105,9 +108,9 @@ def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: A
         ax.plot([], [], color=style.colour("interaction", kind), linewidth=2.5, label=kind)
     if data["is_emergent"].any():
         ax.plot([], [], color=style.GREY, linewidth=1.5, linestyle=(0, (3, 1.6)), label="emergent")
-    reach = 1.3 if n <= 12 else 1.5
-    ax.set_xlim(-reach, reach)
-    ax.set_ylim(-reach, reach)
+    wide, high = _reach(ax, max(len(text) for text in shown.values()), is_small=n <= 12)
+    ax.set_xlim(-wide, wide)
+    ax.set_ylim(-high, high)
     ax.set_aspect("equal")
     ax.set_xticks([])
     ax.set_yticks([])
@@ -119,8 +122,21 @@ def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: A
     style.dress(ax, title=f"Who reaches whom: {n} members, {edges} interactions", grid="", words=words)
     for side in ("left", "bottom"):
         ax.spines[side].set_visible(False)
-    style.legend(ax)
+    style.legend(ax, columns=6, below=True)
     return ax
+
+
+def _middle_cut(name: str) -> str:
+    """Names of a team often begin alike: what is too long loses its middle."""
+    return name if len(name) <= 24 else f"{name[:12]}…{name[-11:]}"
+
+
+def _reach(ax: Axes, longest: int, *, is_small: bool) -> tuple[float, float]:
+    """How far the axes go, so that names of `longest` characters have room around a circle of radius 1."""
+    box = ax.get_window_extent()
+    inches = 0.2 + longest * (9.5 if is_small else 8.0) * 0.55 / 72  # a letter is about 0.55 of its size wide
+    free = [1.02 / (1 - min(0.7, 2 * inches * ax.figure.dpi / side)) for side in (box.width, box.height)]
+    return (free[0], 1.3) if is_small else (max(free), max(free))
 
 
 def handover_matrix(matrix: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

@@ -67,6 +67,26 @@ def test_all_pictures_draw_and_name_every_member(members: int) -> None:
         assert not any(a.overlaps(b) for a, b in pairwise(boxes))
 
 
+@pytest.mark.parametrize("members", [3, 8, 12, 40])
+def test_long_names_of_a_graph_meet_neither_legend_nor_title_nor_edge(members: int) -> None:
+    names = [f"a-rather-long-name-of-an-agent-{n:02}" for n in range(members)]
+    kinds = list(style.COLOURS["interaction"])
+    pairs = [(names[n], names[m]) for n in range(members) for m in {(n + 1) % members, 0} - {n}]
+    edges = pd.DataFrame({
+        "from_agent": [a for a, _ in pairs], "to_agent": [b for _, b in pairs], "ok": True, "was_expected": True,
+        "type": [kinds[n % len(kinds)] for n in range(len(pairs))],
+    })  # fmt: skip
+    ax = pictures.team_graph(edges)
+    ax.figure.canvas.draw()
+    page = ax.figure.bbox
+    legend, title = ax.get_legend().get_window_extent(), ax.title.get_window_extent()
+    assert len({t.get_text() for t in ax.texts}) == members, "what is cut still tells them apart"
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert not box.overlaps(legend) and not box.overlaps(title)
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
+
+
 def test_graph_data_and_its_lines() -> None:
     team = three()
     data = pictures.team_graph_data(team.interactions()).set_index(["from_agent", "to_agent"])
