@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-COLUMNS = ("sessions", "calls", "input", "cache written", "cache read", "output", "usd")
+COLUMNS = ("sessions", "calls", "input", "written", "read", "output", "usd")  # written, read: the cache
 Row = dict[str, float | None]
 
 
