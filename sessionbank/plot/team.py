@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sessionbank.html import shortened
 from sessionbank.plot import style
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: A
 
 
 def _middle_cut(name: str) -> str:
-    """Names of a team often begin alike: what is too long loses its middle."""
-    return name if len(name) <= 24 else f"{name[:12]}…{name[-11:]}"
+    """Names of a team often begin alike: what is too long loses its middle, once secrets in it are taken out."""
+    clean = shortened(name)
+    return clean if len(clean) <= 24 else f"{clean[:12]}…{clean[-11:]}"
 
 
 def _reach(ax: Axes, longest: int, *, is_small: bool) -> tuple[float, float]:

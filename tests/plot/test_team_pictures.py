@@ -87,6 +87,15 @@ def test_long_names_of_a_graph_meet_neither_legend_nor_title_nor_edge(members: i
         assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
 
 
+def test_a_key_in_a_name_is_not_half_shown() -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    edges = pd.DataFrame(
+        {"from_agent": [key], "to_agent": ["b"], "ok": True, "was_expected": True, "type": "message"}
+    )
+    texts = " ".join(t.get_text() for t in pictures.team_graph(edges).texts)
+    assert key[:12] not in texts and key[-11:] not in texts
+
+
 def test_graph_data_and_its_lines() -> None:
     team = three()
     data = pictures.team_graph_data(team.interactions()).set_index(["from_agent", "to_agent"])
