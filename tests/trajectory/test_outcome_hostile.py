@@ -28,6 +28,9 @@ TEXTS = {
     "dots": ". " * (LONG // 2),
     "playwright": "  1 failed\n" * (LONG // 11),
     "surrogates": "\ud800 could not \udfff" * 100,
+    "gits": "git " * (LONG // 4),
+    "dashes": " - " * (LONG // 3),
+    "commas": ", " * (LONG // 2),
     "nul": "\x00" * 1000,
 }
 

@@ -49,7 +49,7 @@ POINTS = {
 _SPOILT = frozenset({"gives_up", "complains", "complains_unanswered", "complained_before", "api_error"})
 _OPEN = -0.25  # points of partial work
 LAST_CALLS = 5
-_COMMITS = re.compile(r"\bgit\b[^|;&]*\b(?:commit|push|merge)\b")
+_COMMITS = re.compile(r"\bgit\b(?:(?!\bgit\b)[^|;&])*?\b(?:commit|push|merge)\b")
 _API_ERROR = re.compile(
     r"^(?:API Error|Claude (?:AI )?usage limit reached|You['’]ve (?:hit|reached) your|"
     r"\W*(?:usage|rate|5-hour|weekly|session) limit reached|"

@@ -66,7 +66,7 @@ _ACCEPTS = _r(
     r"[.,!;]\s+(?:please |now |then |you can )?(?:commit|push|merge|ship) (?:it|this|that)\b",
     r"^(?:ok(?:ay)?|yes|yep|sure|please|alright|good|great|cool|and|now|then|also|,|\.|\s)*\b(?:commit|push|merge|ship|release|deploy|tag|open (?:a |the )?(?:draft )?pr|create (?:a |the )?(?:draft )?pr|make (?:a |the )?pr)\b",
 )
-_NO_MOOD = re.compile(r"```.*?```|^\s*>.*?$|`[^`]*`|https?://\S+", re.DOTALL | re.MULTILINE)
+_NO_MOOD = re.compile(r"```.*?```|^[ \t]*>[^\n]*$|`[^`]*`|https?://\S+", re.DOTALL | re.MULTILINE)
 
 
 def mood(text: str | None) -> str | None:

@@ -51,9 +51,10 @@ _OF = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"```.*?(?:```|$)|`[^`\n]*`|[\"“][^\"“”\n]{1,300}[\"”]", re.DOTALL)
-_SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+|\s+[-–—]+\s+")
+# A run of white space is tried from its beginning alone: from each of its characters a long one would take for ever.
+_SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+|(?<!\s)\s+[-–—]+\s+")
 _CONTRAST = re.compile(
-    r",?\s*\b(?=(?:but|however|although|though|(?<=, )yet|whereas|except that|nevertheless)\b)"
+    r"(?<!\s),?\s*\b(?=(?:but|however|although|though|(?<=, )yet|whereas|except that|nevertheless)\b)"
     r"|,\s+(?=(?:and|so|then|while|the|it|they|nothing|no)\b)",
     re.IGNORECASE,
 )
