@@ -25,6 +25,10 @@ def attribution_by_commit_data(frame: pd.DataFrame, commits: pd.DataFrame) -> pd
     One row a commit that carries a checkpoint with a stated attribution. Columns: commit_sha, authored_at, subject,
     on_default_branch, checkpoints, agent_lines, human_added, human_modified (lines of the representative rows, summed;
     missing where none states them), agent_percentage (0 to 100; missing where several checkpoints are summed), warning.
+
+    Example:
+        >>> sb.plot.attribution_by_commit_data(bank.attribution(), bank.commits()).shape
+        (56, 10)
     """
     style.need(
         frame, ["checkpoint_id", *LINES, "agent_percentage", "is_representative", "warning"], "attribution()"
@@ -46,6 +50,10 @@ def attribution_by_commit(frame: pd.DataFrame, commits: pd.DataFrame, *, ax: Axe
     """Bars of lines a commit, oldest first, by who wrote them; frames as in `attribution_by_commit_data`.
 
     A bar far above the others is cut and says its height; one whose figures are implausible is marked. Gives the axes.
+
+    Example:
+        >>> sb.plot.attribution_by_commit(bank.attribution(), bank.commits()).get_title(loc="left")
+        'Lines by commit, and who wrote them'
     """
     data = attribution_by_commit_data(frame, commits)
     title = "Lines by commit, and who wrote them"
@@ -113,6 +121,10 @@ def cost_by_commit_data(frame: pd.DataFrame, commits: pd.DataFrame) -> pd.DataFr
     rows without a commit, so the sum is the whole cost. Columns: session_id (where given), commit_sha, authored_at,
     subject, on_default_branch, checkpoints, api_calls, tokens (main and subagents), cost_usd (USD, subagents included;
     missing where no call has a price), uncosted_calls.
+
+    Example:
+        >>> sb.plot.cost_by_commit_data(bank.totals("checkpoint"), bank.commits()).shape
+        (58, 9)
     """
     used = ["api_calls", "total_tokens", "cost_usd"]
     wanted = ["checkpoint_id", *used, *(f"subagent_{c}" for c in used), "uncosted_calls"]
@@ -141,6 +153,10 @@ def cost_by_commit(
     """Bars of the `top` dearest commits in USD, by whether they are on the default branch. Gives the axes.
 
     `frame` is ``totals("checkpoint")``, `commits` is ``commits()``; the numbers are those of `cost_by_commit_data`.
+
+    Example:
+        >>> sb.plot.cost_by_commit(bank.totals("checkpoint"), bank.commits()).get_title(loc="left")
+        'Cost by commit'
     """
     data = cost_by_commit_data(frame.drop(columns="session_id", errors="ignore"), commits)
     title = "Cost by commit"

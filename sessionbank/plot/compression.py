@@ -21,6 +21,11 @@ def compression_sizes_data(frame: pd.DataFrame) -> pd.DataFrame:
 
     Columns: agent_id, original_tokens, boundary_tokens, inner_tokens, tokens (estimated), share (tokens / original;
     missing where the original is 0).
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.compression_sizes_data(sb.team.compress(crew).agents)["agent_id"].tolist()
+        ['team-lead', 'a6c783719d64f2360']
     """
     style.need(frame, ["agent_id", "original_tokens", "tokens", *_PARTS], "team.compress(team).agents")
     data = frame.loc[frame["original_tokens"] > 0, ["agent_id", "original_tokens", *_PARTS, "tokens"]]
@@ -29,7 +34,13 @@ def compression_sizes_data(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def compression_sizes(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Bars of tokens that each agent's run has after compression, before an outline of what it had. Gives the axes."""
+    """Bars of tokens that each agent's run has after compression, before an outline of what it had. Gives the axes.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.compression_sizes(sb.team.compress(crew).agents).get_title(loc="left")
+        'What compression leaves'
+    """
     data = compression_sizes_data(frame)
     title = "What compression leaves"
     ax = style.axes(ax, size=(7.5, 1.3 + 0.4 * max(len(data), 2)))

@@ -19,6 +19,11 @@ def context_growth_data(session: Session) -> pd.DataFrame:
 
     Columns: message (1, 2, …), kind, said, seen, uuid. Raises `QueryError` where the view cannot be told (see
     `Session.context_at`).
+
+    Example:
+        >>> compacted = next(s for s in bank.discover() if any(m.kind == "compact_summary" for m in s.messages))
+        >>> sb.plot.context_growth_data(compacted)[["said", "seen"]].max().to_dict()
+        {'said': 57, 'seen': 48}
     """
     import pandas as pd
 
@@ -30,7 +35,13 @@ def context_growth_data(session: Session) -> pd.DataFrame:
 
 
 def context_growth(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Steps of what was said and what was seen; `frame` is what `context_growth_data` gives. Gives the axes."""
+    """Steps of what was said and what was seen; `frame` is what `context_growth_data` gives. Gives the axes.
+
+    Example:
+        >>> compacted = next(s for s in bank.discover() if any(m.kind == "compact_summary" for m in s.messages))
+        >>> sb.plot.context_growth(sb.plot.context_growth_data(compacted)).get_title(loc="left")
+        "Messages said, and messages in the model's context"
+    """
     from matplotlib.ticker import MaxNLocator
 
     style.need(frame, ["message", "kind", "said", "seen"], "context_growth_data()")

@@ -23,6 +23,14 @@ def line_support_data(frame: pd.DataFrame, *, top: int = 10) -> pd.DataFrame:
 
     Columns: text, direction (do, avoid), standing, confidence (0 to 1), runs_for, runs_against, and neither: the other
     runs of known outcome. A line that stands in several playbooks is one row.
+
+    Example:
+        >>> import pandas as pd
+        >>> memory = sb.learning.Memory("memory")
+        >>> atlas = sb.Atlas(bank, memory, config={"session_bank": {"outcome_strategy": "evidence"}})
+        >>> _ = atlas.ingest_sessions(limit=29), atlas.run_batch()
+        >>> sb.plot.line_support_data(pd.DataFrame(sb.learning.lines(memory)), top=1)["runs_for"].tolist()
+        [9]
     """
     wanted = ["line_id", "text", "direction", "standing", "confidence", "runs", "runs_for", "runs_against"]
     style.need(frame, wanted, "learning.lines(memory), as a frame,")
@@ -33,7 +41,16 @@ def line_support_data(frame: pd.DataFrame, *, top: int = 10) -> pd.DataFrame:
 
 
 def line_support(frame: pd.DataFrame, *, ax: Axes | None = None, top: int = 10) -> Axes:
-    """Bars of runs for and against each of the `top` surest lines, with their confidence. Gives the axes."""
+    """Bars of runs for and against each of the `top` surest lines, with their confidence. Gives the axes.
+
+    Example:
+        >>> import pandas as pd
+        >>> memory = sb.learning.Memory("memory")
+        >>> atlas = sb.Atlas(bank, memory, config={"session_bank": {"outcome_strategy": "evidence"}})
+        >>> _ = atlas.ingest_sessions(limit=29), atlas.run_batch()
+        >>> sb.plot.line_support(pd.DataFrame(sb.learning.lines(memory))).get_title(loc="left")
+        'What the lines of playbooks rest on'
+    """
     from matplotlib.ticker import MaxNLocator
 
     title = "What the lines of playbooks rest on"

@@ -80,7 +80,13 @@ def svg(ax: Axes, *, as_text: bool = False) -> str:
 
 
 def show(ax: Axes, *, dpi: int = 110) -> None:
-    """Shows the figure of `ax` in a notebook, with its alt text, and closes it."""
+    """Shows the figure of `ax` in a notebook, with its alt text, and closes it.
+
+    Example:
+        >>> import contextlib
+        >>> with contextlib.redirect_stdout(None):
+        ...     sb.plot.show(sb.plot.tools_by_status(bank.tool_calls()))
+    """
     import matplotlib.pyplot as plt
     from IPython.display import display
 

@@ -69,6 +69,10 @@ def colour(kind: str, name: str | None) -> str:
     """The colour of a thing as ``#RRGGBB``; grey where the name is missing or not of a closed set.
 
     Raises `QueryError` for a kind that does not exist.
+
+    Example:
+        >>> sb.plot.colour("status", "error")
+        '#D55E00'
     """
     if kind not in COLOURS:
         raise QueryError(f"no colours for {kind!r}; there are some for: {', '.join(COLOURS)}")
@@ -80,7 +84,12 @@ def colour(kind: str, name: str | None) -> str:
 
 
 def colours(kind: str, names: Iterable[str]) -> dict[str, str]:
-    """A colour for each name; names of an open set that stand in one picture differ while there are colours left."""
+    """A colour for each name; names of an open set that stand in one picture differ while there are colours left.
+
+    Example:
+        >>> sb.plot.colours("status", ["ok", "error"])
+        {'ok': '#009E73', 'error': '#D55E00'}
+    """
     found: dict[str, str] = {}
     for name in dict.fromkeys(names):
         found[name] = colour(kind, name)
@@ -208,7 +217,12 @@ def _glyphs() -> Mapping[int, int]:
 
 
 def alt_text(ax: Axes) -> str:
-    """What a picture shows, in words with its main figures; empty for axes that no function of ours drew on."""
+    """What a picture shows, in words with its main figures; empty for axes that no function of ours drew on.
+
+    Example:
+        >>> sb.plot.alt_text(sb.plot.cost_by_model(bank.totals("model")))[:42]
+        'Cost in USD by model, subagents included: '
+    """
     return _WORDS.get(ax, "")
 
 

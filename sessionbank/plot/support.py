@@ -28,6 +28,12 @@ def support_matrix_data(cells: Iterable[Cell], questions: Mapping[str, tuple[str
 
     Unseen is what a reader takes but no sample holds. One row a question, one column an agent, in the orders given.
     `cells` are those of `transcripts.support.support`. Raises `QueryError` for a column that they do not hold.
+
+    Example:
+        >>> from sessionbank.transcripts.support import support
+        >>> asked = {"Who spoke?": ("messages", "role")}
+        >>> sb.plot.support_matrix_data(support(), asked).shape
+        (1, 10)
     """
     import pandas as pd
 
@@ -44,7 +50,14 @@ def support_matrix_data(cells: Iterable[Cell], questions: Mapping[str, tuple[str
 
 
 def support_matrix(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Squares, a row a question and a column an agent; `frame` is what `support_matrix_data` gives. Gives the axes."""
+    """Squares, a row a question and a column an agent; `frame` is what `support_matrix_data` gives. Gives the axes.
+
+    Example:
+        >>> from sessionbank.transcripts.support import support
+        >>> asked = {"Who spoke?": ("messages", "role")}
+        >>> sb.plot.support_matrix(sb.plot.support_matrix_data(support(), asked)).get_title(loc="left")
+        "What the agents' transcripts record"
+    """
     title = "What the agents' transcripts record"
     ax = style.axes(ax, size=(2.6 + 0.58 * max(frame.shape[1], 3), 1.7 + 0.3 * max(frame.shape[0], 3)))
     if frame.empty:

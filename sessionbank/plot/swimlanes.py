@@ -29,6 +29,11 @@ def team_timeline_data(
     `time` is what `team.member_time` gives, `interactions` the frame of `team.metrics`. Members whose steps no
     transcript holds have a lane too (has_steps is False), where a hand-over names them. Hand-overs with a known time of
     sending are kept, but for those to everyone; one that no step received arrives where it was sent.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sorted(sb.plot.team_timeline_data(sb.team.member_time(crew), sb.team.metrics(crew).interactions))
+        ['handovers', 'lanes', 'pieces']
     """
     import pandas as pd
 
@@ -87,6 +92,11 @@ def team_timeline(
     The lane of a member without own steps in the transcripts is empty and says so.
 
     Frames as in `team_timeline_data`; a hand-over that nobody received ends in a cross. Gives the axes.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.team_timeline(sb.team.member_time(crew), sb.team.metrics(crew).interactions).get_title(loc="left")
+        'Team timeline: work, waiting, hand-overs'
     """
     title = "Team timeline"
     if not len(time):

@@ -25,6 +25,11 @@ def team_graph_data(interactions: pd.DataFrame) -> pd.DataFrame:
     """What `team_graph` draws, from ``interactions()``: one row a sender, receiver and type.
 
     Columns: from_agent, to_agent, type, count, emergent (how many no pattern allows), failed, is_emergent (all are).
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> int(sb.plot.team_graph_data(crew.interactions())["count"].sum())
+        67
     """
     style.need(interactions, ["from_agent", "to_agent", "type", "was_expected", "ok"], "interactions()")
     marked = interactions.assign(
@@ -43,6 +48,11 @@ def team_graph(interactions: pd.DataFrame, *, members: Sequence[str] = (), ax: A
 
     Width: how many; colour: type; dashed where all of them are emergent. `members` fixes the order around the circle
     and adds those without an edge. Self edges are in the data, not in the picture. Gives the axes.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.team_graph(crew.interactions()).get_title(loc="left")
+        'Who reaches whom: 8 members, 67 interactions'
     """
     data = team_graph_data(interactions)
     names = list(dict.fromkeys([*members, *data["from_agent"], *data["to_agent"]]))
@@ -145,6 +155,11 @@ def handover_matrix(matrix: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """The matrix of `team.handover_matrix` as shaded cells, senders down, receivers across; empty where none.
 
     Numbers stand in the cells for up to 20 members. Gives the axes.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.handover_matrix(sb.team.handover_matrix(crew)).get_title(loc="left")
+        'Hand-overs: 67 between 8'
     """
     import numpy as np
 
@@ -198,6 +213,11 @@ def member_cost_data(members: pd.DataFrame) -> pd.DataFrame:
     """What `member_cost` draws, from the members of `team.metrics` (or ``members()``): agent_id, tokens, share.
 
     Highest first; members whose tokens are not recorded come last, missing.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> int(sb.plot.member_cost_data(sb.team.metrics(crew).members)["tokens"].max())
+        708591
     """
     style.need(members, ["agent_id", "tokens"], "team.metrics().members")
     tokens = members["tokens"].astype("Float64")
@@ -208,7 +228,13 @@ def member_cost_data(members: pd.DataFrame) -> pd.DataFrame:
 
 
 def member_cost(members: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Tokens of each member as bars, the largest on top, with its share; "not recorded" where they are missing."""
+    """Tokens of each member as bars, the largest on top, with its share; "not recorded" where they are missing.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.member_cost(sb.team.metrics(crew).members).get_title(loc="left")
+        'Tokens by member: 731 k'
+    """
     data = member_cost_data(members)
     title = "Tokens by member"
     if data.empty:
@@ -245,6 +271,11 @@ def compression_frontier(frontier: pd.DataFrame, *, ax: Axes | None = None) -> A
 
     Across: size of the inner steps (share of the original, logarithmic); up: share of later used identifiers that
     still stand in their own line or sentence.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.compression_frontier(sb.team.frontier(crew, shares=(0.05, 0.2))).get_title(loc="left")
+        'What survives compression'
     """
     style.need(frontier, ["method", "size", "survival"], "team.frontier()")
     title = "What survives compression"
@@ -294,6 +325,11 @@ def score_profile_data(steps: pd.DataFrame) -> pd.DataFrame:
     """What `score_profile` draws, from the steps of `team.score`: all its rows in time order, column what added.
 
     what: critical, boundary or inner.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.score_profile_data(sb.team.score(crew).steps).shape
+        (56, 13)
     """
     style.need(
         steps, ["agent_id", "step", "total", "is_critical", "is_boundary", "order"], "team.score().steps"
@@ -304,7 +340,13 @@ def score_profile_data(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def score_profile(steps: pd.DataFrame, *, threshold: float | None = None, ax: Axes | None = None) -> Axes:
-    """Total score of each step along the run, critical ones coloured; `threshold` is drawn as a line."""
+    """Total score of each step along the run, critical ones coloured; `threshold` is drawn as a line.
+
+    Example:
+        >>> crew = sb.team.from_session(bank.query(search="agent team")[0])
+        >>> sb.plot.score_profile(sb.team.score(crew).steps, threshold=0.3).get_title(loc="left")
+        'Scores along the run: 14 of 56 steps are critical'
+    """
     data = score_profile_data(steps)
     title = "Scores along the run"
     if data.empty:

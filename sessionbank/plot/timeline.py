@@ -29,6 +29,11 @@ def session_timeline_data(
     Columns: lane (prompts, replies, a tool, or subagent and its id), what (kind or tool), status (of calls), start and
     end (UTC), minutes since the first event, and at_min, end_min: the same with pauses over `pause_min` minutes cut
     down. Lines without a time are left out. Raises `QueryError` where the frames hold several sessions.
+
+    Example:
+        >>> found = bank.query(search="CSRF")
+        >>> sb.plot.session_timeline_data(found.messages(), found.tool_calls()).shape
+        (53, 8)
     """
     import pandas as pd
 
@@ -91,6 +96,11 @@ def session_timeline(
 
     Frames and errors as in `session_timeline_data`. Dashed lines stand where a pause over `pause_min` minutes was cut
     out. Gives the axes.
+
+    Example:
+        >>> found = bank.query(search="CSRF")
+        >>> sb.plot.session_timeline(found.messages(), found.tool_calls()).get_title(loc="left")
+        'Session timeline'
     """
     data = session_timeline_data(messages, tool_calls, pause_min=pause_min)
     title = "Session timeline"

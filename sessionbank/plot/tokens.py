@@ -43,6 +43,10 @@ def tokens_over_time_data(
 
     `frame` is ``totals("day")``; calls without a time are left out. Columns: start, then `classes`; whole numbers.
     Raises `QueryError` for other values of `every`, `who` or `classes`.
+
+    Example:
+        >>> sb.plot.tokens_over_time_data(bank.totals("day"), every="month").shape
+        (3, 5)
     """
     import pandas as pd
 
@@ -78,6 +82,10 @@ def tokens_over_time(
 
     Cache reads are most of any sum; leave them out with `classes` to see the others. Gives the axes. Raises as
     `tokens_over_time_data` does.
+
+    Example:
+        >>> sb.plot.tokens_over_time(bank.totals("day"), every="month").get_title(loc="left")
+        'Tokens a month, main agent and subagents'
     """
     import matplotlib.dates as dates
 
@@ -111,6 +119,10 @@ def cost_by_model_data(frame: pd.DataFrame) -> pd.DataFrame:
     """Cost of each model, dearest first; `frame` is ``totals("model")``.
 
     Columns: model, cost_usd (main agent), subagent_cost_usd, uncosted_calls; a model without a price has no cost.
+
+    Example:
+        >>> sb.plot.cost_by_model_data(bank.totals("model"))["model"].tolist()[:2]
+        ['claude-opus-4-5-20251101', 'claude-sonnet-4-5-20250929']
     """
     columns = ["model", "cost_usd", "subagent_cost_usd", "uncosted_calls"]
     style.need(frame, columns, 'totals("model")')
@@ -120,7 +132,12 @@ def cost_by_model_data(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def cost_by_model(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Bars of cost in USD by model, subagents' part hatched; models without a price say so. Gives the axes."""
+    """Bars of cost in USD by model, subagents' part hatched; models without a price say so. Gives the axes.
+
+    Example:
+        >>> sb.plot.cost_by_model(bank.totals("model")).get_title(loc="left")
+        'Cost by model'
+    """
     data = cost_by_model_data(frame)
     title = "Cost by model"
     ax = style.axes(ax, size=(7.5, 1.2 + 0.36 * max(len(data), 2)))
@@ -153,6 +170,10 @@ def bridge(frame: pd.DataFrame, *, ax: Axes | None = None, column: str = "") -> 
     """The way from the naive sum to the true figure, a bar a rule; `frame` is ``explain(column)``. Gives the axes.
 
     `column` is named in the title. The numbers are the frame's own: effect and value of each step.
+
+    Example:
+        >>> sb.plot.bridge(bank.explain("output_tokens"), column="output_tokens").get_title(loc="left")
+        'Output tokens, naive to true'
     """
     style.need(frame, ["rule", "effect", "value"], "explain(column)")
     what = WORDS.get(column.removeprefix("subagent_"), column)
@@ -207,6 +228,11 @@ def naive_and_true_data(explained: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """First and last value of several bridges; `explained` maps a column to ``explain(column)``.
 
     Columns: column, naive, true (whole numbers) and times (naive / true; missing where true is 0).
+
+    Example:
+        >>> sums = {c: bank.explain(c) for c in ("input_tokens", "output_tokens")}
+        >>> sb.plot.naive_and_true_data(sums).shape
+        (2, 4)
     """
     import pandas as pd
 
@@ -218,7 +244,13 @@ def naive_and_true_data(explained: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def naive_and_true(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """How many times the naive sum is the true figure, a bar a column; `frame` is of `naive_and_true_data`."""
+    """How many times the naive sum is the true figure, a bar a column; `frame` is of `naive_and_true_data`.
+
+    Example:
+        >>> sums = {c: bank.explain(c) for c in ("input_tokens", "output_tokens")}
+        >>> sb.plot.naive_and_true(sb.plot.naive_and_true_data(sums)).get_title(loc="left")
+        'How many times too much a naive sum is'
+    """
     style.need(frame, ["column", "naive", "true", "times"], "naive_and_true_data")
     title = "How many times too much a naive sum is"
     data = frame[frame["times"].notna()]
@@ -246,6 +278,10 @@ def reconcile_scopes_data(frame: pd.DataFrame) -> pd.DataFrame:
     """How many records each scope has, all seven in order; `frame` is ``reconcile()``.
 
     Columns: scope, meaning, records.
+
+    Example:
+        >>> sb.plot.reconcile_scopes_data(bank.reconcile()).shape
+        (7, 3)
     """
     import pandas as pd
 
@@ -257,7 +293,12 @@ def reconcile_scopes_data(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def reconcile_scopes(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Bars: what the stored token counts of each record cover; `frame` is ``reconcile()``. Gives the axes."""
+    """Bars: what the stored token counts of each record cover; `frame` is ``reconcile()``. Gives the axes.
+
+    Example:
+        >>> sb.plot.reconcile_scopes(bank.reconcile()).get_title(loc="left")
+        'What the stored token counts cover'
+    """
     data = reconcile_scopes_data(frame)
     title = "What the stored token counts cover"
     ax = style.axes(ax, size=(7.5, 3.2))

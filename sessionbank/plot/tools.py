@@ -20,6 +20,10 @@ def tools_by_status_data(frame: pd.DataFrame, *, top: int | None = None, who: st
 
     Columns: tool (an MCP tool as ``server: tool``), ok, error, rejected, interrupted, no_result, total. Inherited rows
     are left out. With `top`, the tools after the first `top` are one row. Raises `QueryError` for an unknown `who`.
+
+    Example:
+        >>> int(sb.plot.tools_by_status_data(bank.tool_calls())["total"].sum())
+        767
     """
     import pandas as pd
 
@@ -43,7 +47,12 @@ def tools_by_status_data(frame: pd.DataFrame, *, top: int | None = None, who: st
 def tools_by_status(
     frame: pd.DataFrame, *, ax: Axes | None = None, top: int | None = 14, who: str = "all"
 ) -> Axes:
-    """Bars of calls by tool, parted by how they ended; `frame` is ``tool_calls()``. Gives the axes."""
+    """Bars of calls by tool, parted by how they ended; `frame` is ``tool_calls()``. Gives the axes.
+
+    Example:
+        >>> sb.plot.tools_by_status(bank.tool_calls()).get_title(loc="left")
+        'Tool calls by status'
+    """
     data = tools_by_status_data(frame, top=top, who=who)
     title = "Tool calls by status" + {"all": "", "main": ", main agent", "subagents": ", subagents"}[who]
     ax = style.axes(ax, size=(7.5, 1.2 + 0.29 * max(len(data), 3)))
@@ -75,6 +84,10 @@ def messages_by_kind_data(frame: pd.DataFrame) -> pd.DataFrame:
     """Lines of each role by kind, inherited ones left out; `frame` is ``messages()``.
 
     Columns: kind, role, is_subagent, lines.
+
+    Example:
+        >>> sb.plot.messages_by_kind_data(bank.messages()).shape
+        (23, 4)
     """
     style.need(frame, ["kind", "role", "is_subagent", "inherited_from"], "messages()")
     own = frame[frame["inherited_from"].isna()]
@@ -88,7 +101,12 @@ def messages_by_kind_data(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def messages_by_kind(frame: pd.DataFrame, *, ax: Axes | None = None, role: str = "user") -> Axes:
-    """Bars: what the main agent's lines of one role really are; `frame` is ``messages()``. Gives the axes."""
+    """Bars: what the main agent's lines of one role really are; `frame` is ``messages()``. Gives the axes.
+
+    Example:
+        >>> sb.plot.messages_by_kind(bank.messages()).get_title(loc="left")
+        'What lines of the role user are'
+    """
     data = messages_by_kind_data(frame)
     data = data[(data["role"] == role) & ~data["is_subagent"].astype(bool)]
     title = f"What lines of the role {role} are"
