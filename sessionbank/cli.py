@@ -52,6 +52,28 @@ class Format(StrEnum):
     canonical = "canonical"
 
 
+def _examples(*lines: str) -> str:
+    """The end of a command's help; the sign in front keeps its lines as they are."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from sessionbank import __version__
+
+        typer.echo(f"sessionbank {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version and end")
+    ] = False,
+) -> None:
+    pass
+
+
 PathArgument = Annotated[
     str, typer.Argument(metavar="PATH", help="a git repository, a .bundle file, or a folder of transcripts")
 ]
@@ -71,14 +93,19 @@ def _clear(function: Callable[..., None]) -> Callable[..., None]:
         except SessionBankError as error:
             typer.echo(f"error: {printable(str(error))}", err=True)
             raise typer.Exit(1) from None
+        except BrokenPipeError:  # whoever read has enough (`| head`)
+            _let_go_of_stdout()
         except OSError as error:
-            typer.echo(f"error: {printable(str(error.filename))}: {error.strerror}", err=True)
+            where = "" if error.filename is None else f"{printable(str(error.filename))}: "
+            typer.echo(f"error: {where}{error.strerror or error}", err=True)
+            if error.filename is None:
+                _let_go_of_stdout()  # what is left to print would fail once more at the end
             raise typer.Exit(1) from None
 
     return run
 
 
-@app.command()
+@app.command(epilog=_examples("sessionbank summary .", "sessionbank summary ~/.claude/projects"))
 @_clear
 def summary(path: PathArgument, cache: CacheOption = None) -> None:
     """Print what a bank holds: sessions, calls, tokens (naive sums beside the true ones), cost, diagnostics."""
@@ -86,7 +113,9 @@ def summary(path: PathArgument, cache: CacheOption = None) -> None:
         _say(summary_lines(bank, shown(path)))
 
 
-@app.command()
+@app.command(
+    epilog=_examples("sessionbank tables . --out tables", "duckdb -c \"from 'tables/sessions.parquet'\"")
+)
 @_clear
 def tables(
     path: PathArgument,
@@ -101,7 +130,12 @@ def tables(
             typer.echo(shown(written))
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "sessionbank export . --out sessions.jsonl",
+        "sessionbank export . --out - --format atif --session 4332729f | jq .steps[0]",
+    )
+)
 @_clear
 def export(
     path: PathArgument,
@@ -128,7 +162,7 @@ def export(
         typer.echo(f"{shown(out)}: {told}", err=out == STDOUT)
 
 
-@app.command()
+@app.command(epilog=_examples("sessionbank report . --out report.html --tz Europe/Oslo"))
 @_clear
 def report(
     path: PathArgument,
@@ -152,7 +186,7 @@ def report(
         typer.echo(f"{shown(out)}: {written.stat().st_size:,} bytes", err=out == STDOUT)
 
 
-@app.command()
+@app.command(epilog=_examples("sessionbank lab ~/work/shop --dir ~/notebooks/shop"))
 @_clear
 def lab(
     path: Annotated[
@@ -180,7 +214,7 @@ def lab(
         raise typer.Exit(subprocess.run(start, check=False).returncode)
 
 
-@app.command()
+@app.command(epilog=_examples("sessionbank demo --out out/demo"))
 @_clear
 def demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="where to write")] = Path("out/demo"),
@@ -333,11 +367,21 @@ def _target(out: Path) -> Iterator[Path]:
         file = Path(folder, "out")
         yield file
         with file.open("rb") as made:
-            try:
-                shutil.copyfileobj(made, sys.stdout.buffer)
-                sys.stdout.flush()
-            except BrokenPipeError:  # whoever read has enough (`| head`)
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            shutil.copyfileobj(made, sys.stdout.buffer)
+            sys.stdout.flush()
+
+
+def _let_go_of_stdout() -> None:
+    """Sends the rest of the standard output nowhere, so that Python does not complain about it at its end."""
+    import sys
+
+    try:
+        place = sys.stdout.fileno()
+    except (OSError, ValueError):  # not a stream of the system's
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, place)
+    os.close(nowhere)
 
 
 def _session(bank: SessionBank, asked: str) -> Session:

@@ -214,3 +214,24 @@ def test_a_reader_who_has_enough_is_no_error(here: Path, small: Path) -> None:
 def test_the_cache_lies_where_it_is_asked_for(here: Path, small: Path) -> None:
     run("summary", str(small), "--cache", "kept")
     assert any(Path("kept").rglob("manifest.json"))
+
+
+def test_printing_to_who_has_enough_or_is_full_is_no_traceback(here: Path, small: Path) -> None:
+    command = f"'{sys.executable}' -m sessionbank.cli summary '{small}' --cache no"
+    piped = subprocess.run(["bash", "-c", f"{command} | true; exit ${{PIPESTATUS[0]}}"], capture_output=True)
+    assert (piped.returncode, piped.stderr) == (0, b"")
+    if Path("/dev/full").exists():
+        full = subprocess.run(["bash", "-c", f"{command} > /dev/full"], capture_output=True)
+        assert (full.returncode, full.stderr) == (1, b"error: No space left on device\n")
+
+
+@pytest.mark.parametrize("command", ["summary", "tables", "export", "report", "lab", "demo"])
+def test_help_of_each_command_ends_with_examples(command: str) -> None:
+    end = run(command, "--help").partition("Examples:\n")[2].splitlines()
+    assert end and end[0].startswith(f"    sessionbank {command}")
+
+
+def test_the_version_is_printed() -> None:
+    import importlib.metadata
+
+    assert run("--version") == f"sessionbank {importlib.metadata.version('sessionbank')}\n"
