@@ -194,7 +194,10 @@ class State:
         """A public table of the whole bank."""
         if name not in self._tables:
             with no_gc():
-                self._tables[name] = self._made(name)
+                made = self._made(name)
+            if name == "records" and not self.is_read:
+                return made  # it will tell more once transcripts have been read
+            self._tables[name] = made
         return self._tables[name]
 
     def _made(self, name: str) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sessionbank.tables.state import READ_AT_ONCE
 from tests.makers.banks import assert_agreement, opened
 from tests.makers.checkpoints import CheckpointRepo, session
 from tests.makers.claude import Claude, tool, usage
@@ -182,3 +183,16 @@ def test_attribution_adds_up_one_row_a_checkpoint(tmp_path):
         assert "outside 0 to 100" in chosen.loc["00000000000d", "warning"]
         assert rows["warning"].str.contains("stand in 2 records").sum() == 4
         assert chosen["warning"].isna()["00000000000e"]
+
+
+def test_records_tell_more_once_transcripts_have_been_read(tmp_path):
+    """Of a bank of many records agents are told when its transcripts have been read, also where records came first."""
+    repo = CheckpointRepo(tmp_path / "many")
+    for number in range(READ_AT_ONCE + 1):
+        told = Claude(f"{number:08d}-0000-4000-8000-000000000000")
+        told.prompt("x")
+        repo.add_checkpoint(f"{number:012x}", sessions=[session(told.session_id, told.bytes())])
+    with opened(repo.path, tmp_path) as bank:
+        assert bank.records()["agent"].isna().all()
+        bank.sessions()
+        assert set(bank.records()["agent"]) == {"claude-code"}
