@@ -24,6 +24,7 @@ from sessionbank.sources.processing import ProcessingEntry, ProcessingLog
 from sessionbank.tables import raw
 from sessionbank.tables.cache import Cache
 from sessionbank.tables.cache import key as cache_key
+from sessionbank.tables.cache_rotation import InUse, bundles_in, opening, rotate
 from sessionbank.tables.prices import version as price_version
 from sessionbank.tables.select import SessionQuery, matching
 from sessionbank.tables.state import State
@@ -41,9 +42,11 @@ def open_bank(
     folder (``~/.claude/projects``, ``~/.codex/sessions``, …), or of several of them as one (a list).
 
     `branch` names the one checkpoint branch to read instead of all known ones. `cache` says whether to keep tables on
-    disk between runs (a path: where). `state_dir` holds the processing log. ``strict=True`` raises `DamagedDataError`
-    for the first diagnostics row of severity warning or error. Raises `RepositoryError` where there is no repository;
-    one without checkpoints is no error: `is_available` is False and all tables are empty.
+    disk between runs (a path: where); in the user's cache folder what was not opened for 30 days, and above 5 GB what
+    was used longest ago, goes at the next opening, never what an open bank uses. `state_dir` holds the processing log.
+    ``strict=True`` raises `DamagedDataError` for the first diagnostics row of severity warning or error. Raises
+    `RepositoryError` where there is no repository; one without checkpoints is no error: `is_available` is False and
+    all tables are empty.
     """
     return SessionBank(
         path, branch=branch, state_dir=state_dir, cache=cache, strict=strict, progress=progress
@@ -60,8 +63,12 @@ class SessionBank(Tables):
         root = None if cache is False else _writable(_folder(cache, "cache"), is_named=cache is not True)
         self._temporary = None if root else tempfile.TemporaryDirectory(prefix="sessionbank-")
         root = root or Path(self._temporary.name if self._temporary else "")
-        self._source: Source = open_source(path, branch=branch, cache_dir=root)
-        self._cache_folder = root / "tables" / _key(self._source.identity)
+        with opening(root):
+            self._source: Source = open_source(path, branch=branch, cache_dir=root)
+            self._cache_folder = root / "tables" / _key(self._source.identity)
+            self._in_use = InUse(root, [self._cache_folder, *bundles_in(root, self._source.identity)])
+        if cache is True and self._temporary is None:  # a folder that the caller names is theirs
+            rotate(root)
         self._log = ProcessingLog(_folder(state_dir, "state") / cache_key(self._source.identity))
         self._strict, self._progress = strict, progress
         self._current: State | None = None
@@ -186,6 +193,7 @@ class SessionBank(Tables):
         self._is_closed = True
         self._current = None
         self._source.close()
+        self._in_use.release()
         if self._temporary:
             self._temporary.cleanup()
 
