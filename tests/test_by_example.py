@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -21,10 +22,6 @@ BLOCKS = re.findall(
 )
 EXAMPLES = [e for block in BLOCKS for e in doctest.DocTestParser().get_examples(block)]
 ROOMS = ("learning", "plot", "schema", "team")
-# Classes whose methods are what one works with.
-WORKED_WITH = (
-    sb.SessionBank, sb.Selection, sb.Session, sb.Trajectory, sb.Atlas, sb.learning.Memory, sb.learning.Workspace,
-)  # fmt: skip
 
 
 def public() -> Iterator[tuple[str, Any]]:
@@ -32,12 +29,20 @@ def public() -> Iterator[tuple[str, Any]]:
     for name in sb.__all__:
         if name in ROOMS:
             room = getattr(sb, name)
-            yield from ((f"{name}.{n}", getattr(room, n)) for n in room.__all__ if callable(getattr(room, n)))
+            for n in room.__all__:
+                if callable(getattr(room, n)):
+                    yield f"{name}.{n}", getattr(room, n)
+                    yield from methods(getattr(room, n))
         else:
             yield name, getattr(sb, name)
-    for kind in WORKED_WITH:
+            yield from methods(getattr(sb, name))
+
+
+def methods(kind: Any) -> Iterator[tuple[str, Any]]:
+    """The public methods of a public class that are ours."""
+    if inspect.isclass(kind):
         for name, made in inspect.getmembers(kind, inspect.isfunction):
-            if not name.startswith("_"):
+            if not name.startswith("_") and made.__module__.partition(".")[0] == "sessionbank":
                 yield f"{kind.__name__}.{name}", made
 
 
@@ -48,6 +53,32 @@ def test_it_has_an_example(name: str, thing: Any) -> None:
     wanted = re.compile(rf"\b{last}\b" if is_class else rf"\b{last}\(")
     shown = any(wanted.search(e.source) for e in EXAMPLES)
     assert shown or ">>>" in (inspect.getdoc(thing) or ""), f"docs/by-example.md does not use {name}"
+
+
+# Modules whose docstrings hold examples; those of team, learning and plot run beside their room's tests.
+MODULES = sorted(
+    name
+    for path in (ROOT / "sessionbank").rglob("*.py")
+    if re.search(r"^ *>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    and not (name := ".".join(path.relative_to(ROOT).with_suffix("").parts)).startswith(
+        ("sessionbank.team.", "sessionbank.learning.", "sessionbank.plot.")
+    )
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    module = importlib.import_module(name)
+    told: list[str] = []
+    with sb.open_bank("data/shop.bundle", cache=False, progress=False) as bank:
+        runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+        for test in doctest.DocTestFinder(exclude_empty=True).find(
+            module, extraglobs={"sb": sb, "bank": bank}
+        ):
+            runner.run(test, out=told.append)
+    assert runner.failures == 0, "".join(told)
+    assert runner.tries > 0
 
 
 def test_every_example_prints_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
