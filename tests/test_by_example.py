@@ -55,6 +55,13 @@ def test_it_has_an_example(name: str, thing: Any) -> None:
     assert shown or ">>>" in (inspect.getdoc(thing) or ""), f"docs/by-example.md does not use {name}"
 
 
+@pytest.fixture
+def checkout_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder that holds the sample banks as a checkout does, and may be written to."""
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
+
+
 # Modules whose docstrings hold examples; those of team, learning and plot run beside their room's tests.
 MODULES = sorted(
     name
@@ -67,8 +74,8 @@ MODULES = sorted(
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+@pytest.mark.usefixtures("checkout_like")
+def test_examples_in_docstrings_run(name: str) -> None:
     module = importlib.import_module(name)
     told: list[str] = []
     with sb.open_bank("data/shop.bundle", cache=False, progress=False) as bank:
@@ -81,8 +88,8 @@ def test_examples_in_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) 
     assert runner.tries > 0
 
 
-def test_every_example_prints_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+@pytest.mark.usefixtures("checkout_like")
+def test_every_example_prints_what_the_page_says() -> None:
     for option in ("display.width", "display.max_columns", "display.max_rows", "display.max_colwidth"):
         pd.reset_option(option)
     test = doctest.DocTest(EXAMPLES, {"__name__": "__main__"}, PAGE.name, str(PAGE), 0, None)
