@@ -44,6 +44,7 @@ BEHIND = (
         F("agent_version", "str", "version of the agent named first", missing="none is named"),
         F("foreign_ids", "str", "other session ids that its lines name (JSON)", missing="none"),
         F("continues", "str", "sessions whose transcripts its summaries and plans name, and what names them (JSON)", missing="none"),
+        F("follows", "str", "uuids of lines that its compactions follow and that are not its own (JSON)", missing="none"),
         F("started_at", "time", "earliest own timestamp"),
         F("ended_at", "time", "latest own timestamp"),
         F("active_s", "float", "sum of capped gaps", "s"),

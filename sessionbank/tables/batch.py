@@ -73,7 +73,11 @@ class Batch:
         # A line copied from another session says where that one comes from.
         continues = {sid: why for uuid, sid, why in rows.continues if uuid not in inherited}
         continues.pop(rows.session_id, None)
-        about = (rows.cwd, rows.agent_version)
+        follows = [before for uuid, before in rows.follows if type(before) is str and uuid not in inherited]
+        if follows:
+            here = {m.uuid for m in rows.messages}
+            follows = [before for before in follows if before not in here]
+        about = (rows.cwd, rows.agent_version, follows)
         self._agents.append((agent, about, rows.foreign_ids, len(rows.boundaries), continues))
         self.ranges.append(where)
         self.size += size

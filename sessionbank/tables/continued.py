@@ -28,15 +28,13 @@ def continued(state: State) -> list[Edge]:
 
 def _boundaries(state: State) -> Iterator[Edge]:
     """A compaction whose last line before it stands in another session."""
-    rows = _matching(state, "logicalParentUuid", ["session_id", "inherited_from", "extra"])
-    before = {
-        r["session_id"]: _read(r["extra"]).get("logicalParentUuid") for r in rows if not r["inherited_from"]
-    }
-    owners = _owners(state, {u for u in before.values() if isinstance(u, str)})
-    for sid, uuid in before.items():
-        holders = owners.get(uuid, ()) if isinstance(uuid, str) else ()
-        if holders and sid not in holders:
-            yield holders[0], sid, "compacted", None, f"its compaction follows that session's line {uuid}"
+    before = {sid: orjson.loads(f["follows"]) for sid, f in state.facts.items() if f["follows"]}
+    owners = _owners(state, {uuid for uuids in before.values() for uuid in uuids}) if before else {}
+    for sid, uuids in before.items():
+        for uuid in uuids:
+            holders = owners.get(uuid, ())
+            if holders and sid not in holders:
+                yield holders[0], sid, "compacted", None, f"its compaction follows that session's line {uuid}"
 
 
 def _transcripts_named(state: State) -> Iterator[Edge]:

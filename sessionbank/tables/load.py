@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FLUSH_BYTES = 32 << 20
 FLUSH_ROWS = 50_000
 TWO_FROM_BYTES = 16 << 20  # of stored transcripts: below it a second process costs more than it saves
-GROUP_BYTES, GROUP_SESSIONS = 2 << 20, 200
+GROUP_BYTES, GROUP_SESSIONS = 1 << 20, 200
 Blobs = Callable[[Iterable[str]], Generator[tuple[str, bytes | None], None, None]]
 Progress = Callable[[int, int], None]  # sessions done, sessions in all
 

@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Thread
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -37,7 +38,6 @@ class Second(Generic[T]):
         self.done = 0  # ticks seen so far
         self._answer = bytearray()
         self._is_closed = False  # it has said all that it will say
-        self._status: int | None = None
         self._read, write = os.pipe()
         with warnings.catch_warnings():
             # Python 3.12 warns of threads. The fork takes no lock that a thread of ours may hold: it decodes, asks git,
@@ -52,7 +52,8 @@ class Second(Generic[T]):
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(self._read)
             answer = pickle.dumps(work(lambda: _send(write, _TICK)))
-            _send(write, _ANSWER + answer)
+            _send(write, _ANSWER + len(answer).to_bytes(8, "big") + answer)
+            os.close(write)  # said before the kernel takes this process's memory apart, which takes its time
             status = 0
         finally:
             os._exit(status)  # no exit handler and no buffer of the other process may run twice
@@ -76,9 +77,14 @@ class Second(Generic[T]):
                 return None
             self._take()
             on_tick(self.done)
-        if self._end() != 0 or not self._answer.startswith(_ANSWER):
+        head = len(_ANSWER) + 8
+        is_whole = self._answer.startswith(_ANSWER) and len(self._answer) >= head
+        if (
+            not is_whole
+            or int.from_bytes(self._answer[len(_ANSWER) : head], "big") != len(self._answer) - head
+        ):
             return None
-        found: T = pickle.loads(memoryview(self._answer)[1:])  # noqa: S301 - a copy of this very process wrote it
+        found: T = pickle.loads(memoryview(self._answer)[head:])  # noqa: S301 - a copy of this very process wrote it
         return found
 
     def _take(self) -> None:
@@ -91,18 +97,20 @@ class Second(Generic[T]):
         else:
             self._answer += part
 
-    def _end(self) -> int:
-        """Ends the process if it is still there; its exit status, other than 0 where it did not end well."""
-        if self._status is None:
-            if not self._is_closed:
-                with suppress(OSError):
-                    os.kill(self._pid, signal.SIGKILL)
-            try:
-                self._status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
-            except OSError:
-                self._status = -1
-            os.close(self._read)
-        return self._status
+    def _end(self) -> None:
+        """Ends the process if it has not said all. One that has is ending: it is not waited for, only taken note of."""
+        os.close(self._read)
+        if self._is_closed:
+            Thread(target=_reap, args=(self._pid,), daemon=True).start()
+            return
+        with suppress(OSError):
+            os.kill(self._pid, signal.SIGKILL)
+        _reap(self._pid)
+
+
+def _reap(pid: int) -> None:
+    with suppress(OSError):
+        os.waitpid(pid, 0)
 
 
 class Tokens:

@@ -27,6 +27,7 @@ def facts(tables: dict[str, pa.Table], ranges: list[Range], agents: list[tuple[A
     out["agent"] = [a[0] for a in agents]
     out["cwd"] = [a[1][0] for a in agents]
     out["agent_version"] = [a[1][1] for a in agents]
+    out["follows"] = [as_json(a[1][2]) if a[1][2] else None for a in agents]
     out["foreign_ids"] = [as_json(a[2]) if a[2] else None for a in agents]
     out["continues"] = [as_json(a[4]) if a[4] else None for a in agents]
     out["compactions"] = [a[3] for a in agents]

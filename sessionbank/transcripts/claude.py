@@ -396,6 +396,7 @@ class _Reader:
             kind, text = "system", string(value.get("content"))
             if value.get("subtype") == "compact_boundary":
                 self.rows.boundaries.append((len(self.rows.messages), "compaction"))
+                self.rows.follows.append((value.get("uuid"), value.get("logicalParentUuid")))
         elif line_type == "summary":
             kind, text = "summary", string(value.get("summary"))
         elif line_type == "attachment":

@@ -134,6 +134,10 @@ class SessionRows:
         default_factory=list
     )  # lines that say which session this one goes on from: uuid, session id, what says it
 
+    follows: list[tuple[Any, Any]] = field(
+        default_factory=list
+    )  # compactions: own uuid, and that of the line before them
+
     def runs_in(self, cwd: Any, version: Any) -> None:
         """Takes the working directory and the agent's version, each where it is named first."""
         self.cwd = self.cwd or string(cwd)

@@ -19,10 +19,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a second proces
 
 
 def is_gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
+    """Whether it is, or soon is: a process that has said all is not waited for."""
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.02)
     return False
 
 
