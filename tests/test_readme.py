@@ -5,6 +5,7 @@ python tests/test_readme.py     # writes the printed blocks of README.md anew
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -78,6 +79,26 @@ def test_the_checkers_are_those_of_their_page() -> None:
     assert block
     shown = [tuple(re.split(r"\s{2,}", line.strip())) for line in block[1].splitlines()[1:]]
     assert shown == expected
+
+
+def test_the_cost_of_each_commit_of_ones_own_repository_in_five_lines(tmp_path: Path) -> None:
+    """The lines of the README, run as they stand in a plain clone of another repository; costs from the sample's books."""
+    text = README.read_text(encoding="utf-8")
+    after = text[text.index("What a commit of your own repository cost") :]
+    code = PYTHON.search(after)
+    assert code and len([line for line in code[1].splitlines() if line.strip()]) <= 5
+    own = tmp_path / "own"
+    subprocess.run(["git", "clone", "-q", str(ROOT / "data" / "shop.bundle"), str(own)], check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code[1].replace("print(", "print((", 1).rstrip()[:-1] + ").to_json())"],
+        cwd=own, capture_output=True, text=True, check=True, env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+    )  # fmt: skip
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert set(told) == {"commit_sha", "api_calls", "total_cost_usd"}
+    truth = json.loads((ROOT / "data" / "shop.truth.json").read_text(encoding="utf-8"))
+    shown = {sha for sha in told["commit_sha"].values() if sha is not None}
+    assert len(shown) > 20 and shown <= {c["commit_sha"] for c in truth["commit_checkpoints"]}
+    assert all(cost is None or cost > 0 for cost in told["total_cost_usd"].values())
 
 
 def test_links_lead_to_files() -> None:
